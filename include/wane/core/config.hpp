@@ -1,0 +1,20 @@
+// The only macros of wane: host and device, restrict, and the refusal of -ffinite-math-only.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ && !defined(WANE_ALLOW_FAST_MATH)
+#error \
+    "wane needs infinities and NaN: a log decay of -inf is a reset. Build without \
+-ffinite-math-only (part of -ffast-math), or define WANE_ALLOW_FAST_MATH if no reset is ever used."
+#endif
+
+#ifdef __CUDACC__
+#define WANE_HOST_DEVICE __host__ __device__
+#else
+#define WANE_HOST_DEVICE
+#endif
+
+#define WANE_RESTRICT __restrict__
+#define WANE_ALWAYS_INLINE [[gnu::always_inline]] inline
+
+namespace wane {}
