@@ -10,11 +10,14 @@
 
 #ifdef __CUDACC__
 #define WANE_HOST_DEVICE __host__ __device__
+// An operator's terms are written once for numbers (host and device) and for simd (host only).
+#pragma nv_diag_suppress 20011, 20014
 #else
 #define WANE_HOST_DEVICE
 #endif
 
 #define WANE_RESTRICT __restrict__
-#define WANE_ALWAYS_INLINE [[gnu::always_inline]] inline
+#define WANE_HOST_INLINE [[gnu::always_inline]] inline
+#define WANE_INLINE WANE_HOST_DEVICE WANE_HOST_INLINE
 
 namespace wane {}

@@ -1,0 +1,49 @@
+// What the adjoint of a runner hands an operator: gradients with respect to a token's terms.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/place.hpp"
+
+namespace wane {
+
+// An operator's gradients are an object whose at(place) gives a sink with some of these members;
+// a gradient nobody takes is not computed further. Gradients of complex terms are d/dRe + j d/dIm.
+//   element(j, element_gradient)      for channelwise recurrences, once a token and column
+//   column(j, value)                  d/d value(j), once a token and column
+//   row(i, row_gradient)              once a token and row
+//   whole(token_gradient)             once a token
+// A time-invariant operator gets row and whole once a head, summed over tokens and sequences, at
+// the place {0, 0, head}.
+
+// `decay` is with respect to the log decay or the factor, whichever the token states.
+template <class V>
+struct element_gradient {
+  V value, decay;
+};
+template <class V>
+struct row_gradient {
+  V decay, key, query, erase_read, erase_write;
+};
+template <class V>
+struct token_gradient {
+  V decay, direct;
+};
+
+template <class Sink, class Column, class V>
+concept takes_elements = requires(Sink sink, Column j, element_gradient<V> g) {
+  sink.element(j, g);
+};
+template <class Sink, class Column, class V>
+concept takes_columns = requires(Sink sink, Column j, V g) {
+  sink.column(j, g);
+};
+template <class Sink, class V>
+concept takes_rows = requires(Sink sink, index i, row_gradient<V> g) {
+  sink.row(i, g);
+};
+template <class Sink, class V>
+concept takes_tokens = requires(Sink sink, token_gradient<V> g) {
+  sink.whole(g);
+};
+
+}  // namespace wane

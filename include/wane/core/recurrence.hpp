@@ -1,0 +1,76 @@
+// The lattice of recurrences: diagonal > affine > scannable > time-invariant, and their shape.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+
+#include "wane/core/terms.hpp"
+#include "wane/core/view.hpp"
+
+namespace wane {
+
+// B sequences of T tokens, H heads, and in each head a state of rows x columns.
+struct recurrence_shape {
+  index batch = 1, time = 0, heads = 1, rows = 1, columns = 1;
+  bool operator==(recurrence_shape const&) const = default;
+};
+
+template <class Op>
+concept has_shape = requires(Op const& op) {
+  { op.shape() } -> std::convertible_to<recurrence_shape>;
+};
+
+// An operator turns a place into a token: its terms (wane/core/terms.hpp).
+template <class Op>
+concept affine_recurrence = has_shape<Op> && requires(Op const& op, place<> at) {
+  { op.at(at) } -> has_value;
+};
+
+// The token type of an operator at a kind of place.
+template <class Op, class Time = index>
+using token_of = decltype(std::declval<Op const&>().at(std::declval<place<Time>>()));
+
+// The type an operator computes in: that of its values.
+template <class Op>
+struct accumulate_type_of {
+  using type = std::remove_cvref_t<decltype(std::declval<token_of<Op>>().value(index{}))>;
+};
+template <class Op>
+requires requires { typename Op::accumulate; }
+struct accumulate_type_of<Op> {
+  using type = typename Op::accumulate;
+};
+template <class Op>
+using accumulate_type = typename accumulate_type_of<Op>::type;
+
+// A recurrence that is not affine in its state brings its own step: advance(at, state, output)
+// with `state` a view<accumulate, 2> of rows x columns and `output` a pointer to `columns` numbers.
+// It names its `accumulate` type and runs in order.
+template <class Op>
+concept stepwise_recurrence = has_shape<Op> && requires {
+  typename Op::accumulate;
+} && requires(Op const& op, place<> at, view<typename Op::accumulate, 2> state,
+              typename Op::accumulate* output) {
+  op.advance(at, state, output);
+};
+
+template <class Op>
+concept diagonal_recurrence = affine_recurrence<Op> || stepwise_recurrence<Op>;
+
+// Nothing a token brings looks at the state: pieces of a sequence have effects that compose.
+template <class Op>
+concept scannable = affine_recurrence<Op> && !has_erase<token_of<Op>>;
+
+// Only value depends on the token; an operator says so with a member `is_time_invariant`.
+template <class Op>
+concept time_invariant = scannable<Op> && requires {
+  requires Op::is_time_invariant;
+};
+
+// One row, and each column its own recurrence: h_j <- w_j h_j + b_j.
+template <class Op>
+concept channelwise = scannable<Op> && requires {
+  requires Op::is_channelwise;
+} && !has_key<token_of<Op>> && !has_query<token_of<Op>> && !has_direct<token_of<Op>>;
+
+}  // namespace wane

@@ -1,0 +1,95 @@
+// Scalars: the index type, real and complex arithmetic that is the same on host and device.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+
+#include "wane/core/config.hpp"
+
+namespace wane {
+
+// Extents, strides and positions: 64 bits, signed.
+using index = std::int64_t;
+
+template <class T>
+inline constexpr bool is_complex = false;
+template <class T>
+inline constexpr bool is_complex<std::complex<T>> = true;
+
+template <class T>
+struct real_part_of {
+  using type = T;
+};
+template <class T>
+struct real_part_of<std::complex<T>> {
+  using type = T;
+};
+// T itself, or the type of the parts of a complex T.
+template <class T>
+using real_type = typename real_part_of<T>::type;
+
+// The type a stored value is computed in: itself, or float for the 16-bit storage types.
+template <class T>
+struct widened_type {
+  using type = T;
+};
+template <class T>
+using widened = typename widened_type<T>::type;
+
+// a + b
+template <class T>
+WANE_INLINE T add(T const& a, T const& b) {
+  return a + b;
+}
+
+// a b
+template <class A, class B>
+WANE_INLINE auto multiply(A const& a, B const& b) {
+  return a * b;
+}
+
+// a b + c, contracted to one rounding where the machine has a fused multiply-add.
+template <class A, class B, class C>
+WANE_INLINE auto multiply_add(A const& a, B const& b, C const& c) {
+  return a * b + c;
+}
+
+// The part of a sum that belongs to a gradient: z for reals, the conjugate for complex numbers.
+template <class T>
+WANE_INLINE T conjugate(T const& z) {
+  return z;
+}
+
+// std::complex by its parts: its own product tests for NaN and is not available on a device.
+template <class T>
+WANE_INLINE std::complex<T> conjugate(std::complex<T> const& z) {
+  auto const& [re, im] = reinterpret_cast<T const(&)[2]>(z);
+  return {re, -im};
+}
+
+template <class T>
+WANE_INLINE std::complex<T> add(std::complex<T> const& a, std::complex<T> const& b) {
+  auto const& x = reinterpret_cast<T const(&)[2]>(a);
+  auto const& y = reinterpret_cast<T const(&)[2]>(b);
+  return {x[0] + y[0], x[1] + y[1]};
+}
+
+template <class T>
+WANE_INLINE std::complex<T> multiply(std::complex<T> const& a, std::complex<T> const& b) {
+  auto const& x = reinterpret_cast<T const(&)[2]>(a);
+  auto const& y = reinterpret_cast<T const(&)[2]>(b);
+  return {x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]};
+}
+
+template <class T>
+WANE_INLINE std::complex<T> multiply_add(std::complex<T> const& a, std::complex<T> const& b,
+                                         std::complex<T> const& c) {
+  auto const& x = reinterpret_cast<T const(&)[2]>(a);
+  auto const& y = reinterpret_cast<T const(&)[2]>(b);
+  auto const& z = reinterpret_cast<T const(&)[2]>(c);
+  return {x[0] * y[0] - x[1] * y[1] + z[0], x[0] * y[1] + x[1] * y[0] + z[1]};
+}
+
+}  // namespace wane

@@ -1,0 +1,198 @@
+// simd<T, W>: W numbers that the processor treats at once; the only header with intrinsics.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#include <immintrin.h>
+#endif
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "wane/core/scalar.hpp"
+
+namespace wane {
+
+#if defined(__AVX512F__)
+inline constexpr int simd_bytes = 64;
+#elif defined(__AVX__)
+inline constexpr int simd_bytes = 32;
+#else
+inline constexpr int simd_bytes = 16;
+#endif
+
+// How many T the widest vectors of this build hold.
+template <class T>
+inline constexpr int simd_width = simd_bytes / static_cast<int>(sizeof(T));
+
+template <class T, int W>
+struct simd {
+  static_assert(std::is_arithmetic_v<T> && W >= 2 && (W & (W - 1)) == 0);
+  static constexpr int width = W;
+  using scalar = T;
+  typedef T vector __attribute__((vector_size(W * sizeof(T))));
+  typedef T unaligned __attribute__((vector_size(W * sizeof(T)), aligned(alignof(T)), may_alias));
+
+  vector v;
+
+  simd() = default;
+  template <class Vector>
+  requires(!std::is_arithmetic_v<Vector> && sizeof(Vector) == W * sizeof(T)) WANE_HOST_INLINE
+      simd(Vector x)
+      : v(x) {}
+  template <std::same_as<T> Scalar>
+  WANE_HOST_INLINE simd(Scalar x) : v(x - vector{}) {}
+
+  WANE_HOST_INLINE T operator[](int lane) const { return v[lane]; }
+  WANE_HOST_INLINE simd operator-() const { return -v; }
+  WANE_HOST_INLINE friend simd operator+(simd a, simd b) { return a.v + b.v; }
+  WANE_HOST_INLINE friend simd operator-(simd a, simd b) { return a.v - b.v; }
+  WANE_HOST_INLINE friend simd operator*(simd a, simd b) { return a.v * b.v; }
+  WANE_HOST_INLINE friend simd operator/(simd a, simd b) { return a.v / b.v; }
+  WANE_HOST_INLINE simd& operator+=(simd b) { return *this = *this + b; }
+
+  WANE_HOST_INLINE static simd load(T const* p) {
+    return vector(*reinterpret_cast<unaligned const*>(p));
+  }
+  WANE_HOST_INLINE void store(T* p) const { *reinterpret_cast<unaligned*>(p) = v; }
+};
+
+template <class T>
+inline constexpr bool is_simd = false;
+template <class T, int W>
+inline constexpr bool is_simd<simd<T, W>> = true;
+
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> multiply_add(simd<T, W> a, simd<T, W> b, simd<T, W> c) {
+  return a.v * b.v + c.v;
+}
+
+// b where a is zero, otherwise c, number by number: a reset ignores what the state holds.
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> where_zero(simd<T, W> a, simd<T, W> b, simd<T, W> c) {
+  return (a.v == typename simd<T, W>::vector{}) ? b.v : c.v;
+}
+template <class T>
+WANE_INLINE T where_zero(T a, T b, T c) {
+  return a == T(0) ? b : c;
+}
+
+template <class To, class From, int W>
+WANE_HOST_INLINE simd<To, W> convert(simd<From, W> x) {
+  if constexpr (std::is_same_v<To, From>)
+    return x;
+  else
+    return __builtin_convertvector(x.v, typename simd<To, W>::vector);
+}
+template <class To, class From>
+requires(!is_simd<From>) WANE_INLINE To convert(From const& x) { return static_cast<To>(x); }
+
+// Lane l takes number From{}(l) of x followed by y; the order is known at compile time.
+template <class From, class T, int W>
+WANE_HOST_INLINE simd<T, W> shuffle(simd<T, W> x, simd<T, W> y, From) {
+#ifdef __clang__
+  return [&]<int... L>(std::integer_sequence<int, L...>)->simd<T, W> {
+    return __builtin_shufflevector(x.v, y.v, From{}(L)...);
+  }
+  (std::make_integer_sequence<int, W>{});
+#else
+  using lane = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  typename simd<lane, W>::vector lanes{};
+  for (int l = 0; l < W; ++l) lanes[l] = From{}(l);
+  return __builtin_shuffle(x.v, y.v, lanes);
+#endif
+}
+
+// Lane l takes lane l - N of x; the first N lanes take the first lanes of `before`.
+template <int N, class T, int W>
+WANE_HOST_INLINE simd<T, W> shift_up(simd<T, W> x, simd<T, W> before) {
+  return shuffle(
+      x, before, [](int l) constexpr { return l < N ? W + l : l - N; });
+}
+
+// The last N lanes of x, repeated.
+template <int N, class T, int W>
+WANE_HOST_INLINE simd<T, W> repeat_last(simd<T, W> x) {
+  return shuffle(
+      x, x, [](int l) constexpr { return W - N + l % N; });
+}
+
+// Groups of N lanes in reverse order, each group as it was.
+template <int N, class T, int W>
+WANE_HOST_INLINE simd<T, W> reverse_groups(simd<T, W> x) {
+  return shuffle(
+      x, x, [](int l) constexpr { return W - N - l / N * N + l % N; });
+}
+
+template <class T, int W>
+WANE_HOST_INLINE bool any_nan(simd<T, W> x) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 16)
+    return _mm512_cmp_ps_mask(x.v, x.v, _CMP_UNORD_Q) != 0;
+  if constexpr (std::is_same_v<T, double> && W == 8)
+    return _mm512_cmp_pd_mask(x.v, x.v, _CMP_UNORD_Q) != 0;
+#endif
+  bool found = false;
+  for (int lane = 0; lane < W; ++lane) found |= x[lane] != x[lane];
+  return found;
+}
+
+template <class T, int W>
+WANE_HOST_INLINE T sum(simd<T, W> x) {
+  T total = 0;
+  for (int lane = 0; lane < W; ++lane) total += x[lane];
+  return total;
+}
+
+// The first `count` numbers at p, zero in the other lanes; nothing else is read.
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> load_first(T const* p, int count) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 16)
+    return simd<T, W>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), p));
+  if constexpr (std::is_same_v<T, double> && W == 8)
+    return simd<T, W>(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1u), p));
+#endif
+  simd<T, W> x(T(0));
+  for (int lane = 0; lane < count; ++lane) x.v[lane] = p[lane];
+  return x;
+}
+
+template <class T, int W>
+WANE_HOST_INLINE void store_first(T* p, int count, simd<T, W> x) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 16)
+    return _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1u), x.v);
+  if constexpr (std::is_same_v<T, double> && W == 8)
+    return _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1u << count) - 1u), x.v);
+#endif
+  for (int lane = 0; lane < count; ++lane) p[lane] = x[lane];
+}
+
+// A store that goes round the caches; p is aligned to the size of x. Ends with stream_fence().
+template <class T, int W>
+WANE_HOST_INLINE void stream(T* p, simd<T, W> x) {
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+  constexpr auto bytes = W * sizeof(T);
+#if defined(__AVX512F__)
+  if constexpr (bytes == 64)
+    return _mm512_stream_si512(reinterpret_cast<__m512i*>(p), __builtin_bit_cast(__m512i, x.v));
+#endif
+#if defined(__AVX__)
+  if constexpr (bytes == 32)
+    return _mm256_stream_si256(reinterpret_cast<__m256i*>(p), __builtin_bit_cast(__m256i, x.v));
+#endif
+  if constexpr (bytes == 16)
+    return _mm_stream_si128(reinterpret_cast<__m128i*>(p), __builtin_bit_cast(__m128i, x.v));
+#endif
+  x.store(p);
+}
+
+inline void stream_fence() {
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+  _mm_sfence();
+#endif
+}
+
+}  // namespace wane

@@ -1,0 +1,105 @@
+// The terms a token brings, and which of them a token type has: absence is known at compile time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+
+#include "wane/core/decay.hpp"
+
+namespace wane {
+
+// S <- w o S + erase_write (erase_read^T S) + key value^T,    y = S^T query + direct value
+//
+// A token may have these members; i is a row, j a column (or lanes of columns). The result is a
+// number of the accumulating type, or a simd of them where j or the token's time stands for many.
+//   value(j)                                    always
+//   log_decay(), log_decay(i), log_decay(i, j)  at most one; natural log, <= 0, -inf resets
+//   decay(), decay(i), decay(i, j)              or one of these instead: the plain factor
+//   key(i)                                      absent: 1
+//   query(i)                                    absent: 1
+//   erase_read(i), erase_write(i)               absent: nothing is erased; both or none
+//   direct()                                    absent: 0
+
+template <class Token, class Column = index>
+concept has_value = requires(Token x, Column j) {
+  x.value(j);
+};
+template <class Token>
+concept has_key = requires(Token x, index i) {
+  x.key(i);
+};
+template <class Token>
+concept has_query = requires(Token x, index i) {
+  x.query(i);
+};
+template <class Token>
+concept has_erase = requires(Token x, index i) {
+  x.erase_read(i);
+  x.erase_write(i);
+};
+template <class Token>
+concept has_direct = requires(Token x) {
+  x.direct();
+};
+
+template <class Token>
+concept has_log_decay = requires(Token x) {
+  x.log_decay();
+};
+template <class Token>
+concept has_row_log_decay = requires(Token x, index i) {
+  x.log_decay(i);
+};
+template <class Token, class Column = index>
+concept has_element_log_decay = requires(Token x, index i, Column j) {
+  x.log_decay(i, j);
+};
+template <class Token>
+concept has_plain_decay = requires(Token x) {
+  x.decay();
+};
+template <class Token>
+concept has_row_plain_decay = requires(Token x, index i) {
+  x.decay(i);
+};
+template <class Token, class Column = index>
+concept has_element_plain_decay = requires(Token x, index i, Column j) {
+  x.decay(i, j);
+};
+
+template <class Token, class Column = index>
+concept decays_by_element =
+    has_element_log_decay<Token, Column> || has_element_plain_decay<Token, Column>;
+template <class Token>
+concept decays_in_logs =
+    has_log_decay<Token> || has_row_log_decay<Token> || has_element_log_decay<Token>;
+
+// The decay of state element (i, j), whichever way the token states it.
+template <class Token, class Column>
+WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
+  if constexpr (has_element_log_decay<Token, Column>)
+    return decay_from_log(x.log_decay(i, j));
+  else if constexpr (has_row_log_decay<Token>)
+    return decay_from_log(x.log_decay(i));
+  else if constexpr (has_log_decay<Token>)
+    return decay_from_log(x.log_decay());
+  else if constexpr (has_element_plain_decay<Token, Column>)
+    return plain_decay<decltype(x.decay(i, j))>{x.decay(i, j)};
+  else if constexpr (has_row_plain_decay<Token>)
+    return plain_decay<decltype(x.decay(i))>{x.decay(i)};
+  else if constexpr (has_plain_decay<Token>)
+    return plain_decay<decltype(x.decay())>{x.decay()};
+  else
+    return no_decay{};
+}
+
+// key(i) value(j) and query(i) s, without the factors that are absent.
+template <class Token, class Column>
+WANE_INLINE auto write_of(Token const& x, index i, Column j) {
+  if constexpr (has_key<Token>)
+    return multiply(x.key(i), x.value(j));
+  else
+    return x.value(j);
+}
+
+}  // namespace wane

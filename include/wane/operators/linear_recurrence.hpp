@@ -1,0 +1,79 @@
+// linear_recurrence: h_t = a_t h_{t-1} + b_t in every channel, the decays given token by token.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/gradient.hpp"
+#include "wane/core/recurrence.hpp"
+
+namespace wane {
+
+// How a decay is stored: its natural logarithm (<= 0, -inf resets), or the factor itself (any
+// finite value, exactly 0 resets).
+enum class decay_as { log, factor };
+
+// decay, drive: [B, T, H, C], of one shape. The output is h, the state [B, H, 1, C]. Io may be
+// real or complex, or a 16-bit storage type; the arithmetic is done in Accumulate.
+// Throws wane::error when the shapes differ.
+template <decay_as Form, class Io, class Accumulate = widened<Io>>
+class linear_recurrence {
+ public:
+  using accumulate = Accumulate;
+  static constexpr bool is_channelwise = true;
+
+  linear_recurrence(sequence_view<Io const> decay, sequence_view<Io const> drive)
+      : decay_(decay), drive_(drive) {
+    for (int i = 0; i < 4; ++i)
+      require(decay.extent[i] == drive.extent[i], "decay has extent ", decay.extent[i],
+              " along dimension ", i, " of [B, T, H, C]; it must equal that of drive, ",
+              drive.extent[i]);
+  }
+
+  WANE_HOST_DEVICE recurrence_shape shape() const {
+    return {drive_.extent[0], drive_.extent[1], drive_.extent[2], 1, drive_.extent[3]};
+  }
+
+  template <class Time>
+  struct token {
+    sequence_view<Io const> const &stored_decay, &drive;
+    place<Time> where;
+
+    template <class Column>
+    WANE_INLINE auto log_decay(index, Column j) const requires(Form == decay_as::log) {
+      return convert<Accumulate>(stored_decay.read(where, j));
+    }
+    template <class Column>
+    WANE_INLINE auto decay(index, Column j) const requires(Form == decay_as::factor) {
+      return convert<Accumulate>(stored_decay.read(where, j));
+    }
+    template <class Column>
+    WANE_INLINE auto value(Column j) const {
+      return convert<Accumulate>(drive.read(where, j));
+    }
+  };
+  template <class Time>
+  WANE_INLINE token<Time> at(place<Time> where) const {
+    return {decay_, drive_, where};
+  }
+
+  // Where the gradients with respect to decay and drive go, [B, T, H, C]; either may be absent.
+  struct gradients {
+    sequence_view<Io> decay, drive;
+
+    struct sink {
+      gradients const& to;
+      place<> where;
+
+      template <class Column, class V>
+      WANE_INLINE void element(Column j, element_gradient<V> g) const {
+        to.decay.write(where, j, g.decay);
+        to.drive.write(where, j, g.value);
+      }
+    };
+    WANE_INLINE sink at(place<> where) const { return {*this, where}; }
+  };
+
+ private:
+  sequence_view<Io const> decay_, drive_;
+};
+
+}  // namespace wane
