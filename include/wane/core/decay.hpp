@@ -140,7 +140,7 @@ WANE_INLINE split_decay<V> decay_from_log(V x) {
 // w s + b; a reset gives b whatever s holds.
 template <class V>
 WANE_INLINE V carried(no_decay, V s, V b) {
-  return add(s, b);
+  return s + b;
 }
 template <class V>
 WANE_INLINE V carried(plain_decay<V> w, V s, V b) {
@@ -158,7 +158,7 @@ WANE_INLINE V factor_of(plain_decay<V> w) {
 }
 template <class V>
 WANE_INLINE V factor_of(split_decay<V> w) {
-  return add(w.whole, w.rest);
+  return w.whole + w.rest;
 }
 
 }  // namespace wane

@@ -32,7 +32,7 @@ WANE_INLINE effect<V> then(effect<V> const& first, effect<V> const& second) {
 }
 template <class V>
 WANE_INLINE log_effect<V> then(log_effect<V> const& first, log_effect<V> const& second) {
-  return {add(first.log_decay, second.log_decay),
+  return {first.log_decay + second.log_decay,
           carried(decay_from_log(second.log_decay), first.drive, second.drive)};
 }
 

@@ -38,12 +38,6 @@ struct widened_type {
 template <class T>
 using widened = typename widened_type<T>::type;
 
-// a + b
-template <class T>
-WANE_INLINE T add(T const& a, T const& b) {
-  return a + b;
-}
-
 // a b
 template <class A, class B>
 WANE_INLINE auto multiply(A const& a, B const& b) {
@@ -62,18 +56,12 @@ WANE_INLINE T conjugate(T const& z) {
   return z;
 }
 
-// std::complex by its parts: its own product tests for NaN and is not available on a device.
+// std::complex by its parts, because its own product tests for NaN. (On a device std::complex needs
+// nvcc --expt-relaxed-constexpr.)
 template <class T>
 WANE_INLINE std::complex<T> conjugate(std::complex<T> const& z) {
   auto const& [re, im] = reinterpret_cast<T const(&)[2]>(z);
   return {re, -im};
-}
-
-template <class T>
-WANE_INLINE std::complex<T> add(std::complex<T> const& a, std::complex<T> const& b) {
-  auto const& x = reinterpret_cast<T const(&)[2]>(a);
-  auto const& y = reinterpret_cast<T const(&)[2]>(b);
-  return {x[0] + y[0], x[1] + y[1]};
 }
 
 template <class T>
