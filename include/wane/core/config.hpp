@@ -19,5 +19,6 @@
 #define WANE_RESTRICT __restrict__
 #define WANE_HOST_INLINE [[gnu::always_inline]] inline
 #define WANE_INLINE WANE_HOST_DEVICE WANE_HOST_INLINE
+#define WANE_INLINE_LAMBDA __attribute__((always_inline))
 
 namespace wane {}

@@ -90,16 +90,6 @@ WANE_HOST_INLINE simd<T, W> power_of_two(simd<T, W> shifted) {
   return __builtin_bit_cast(typename simd<T, W>::vector, exponent);
 }
 
-template <class T>
-WANE_INLINE T clamped(T x, T low, T high) {
-  return x < low ? low : x > high ? high : x;  // NaN stays
-}
-template <class T, int W>
-WANE_HOST_INLINE simd<T, W> clamped(simd<T, W> x, simd<T, W> low, simd<T, W> high) {
-  auto const raised = x.v < low.v ? low.v : x.v;
-  return raised > high.v ? high.v : raised;
-}
-
 // The decay whose natural logarithm is x: about one ulp, exactly 0 for -inf (and below the normal
 // numbers), NaN for NaN; a growth beyond e^88 (double: e^709) stays there. The same bits in one
 // number and in a vector.
@@ -111,7 +101,7 @@ WANE_INLINE split_decay<V> decay_from_log(V x) {
     constexpr T lowest = single ? T(-87.9) : T(-709), highest = single ? T(88) : T(709);
     constexpr T ln2_high = single ? T(0x1.62e3p-1) : T(0x1.62e42feep-1);
     constexpr T ln2_low = single ? T(9.0580006145e-06) : T(1.90821492927058770002e-10);
-    V const inside = clamped(x, V(lowest), V(highest));
+    V const inside = at_most(V(highest), at_least(V(lowest), x));
     V const shifted = multiply_add(inside, V(T(1.44269504088896340736)), V(rounding_shift<T>));
     V const n = shifted - V(rounding_shift<T>);
     V const r = multiply_add(n, V(-ln2_low), multiply_add(n, V(-ln2_high), inside));

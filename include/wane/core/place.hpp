@@ -21,8 +21,8 @@ struct partial_lanes {
   int count;
 };
 
-// W / C tokens, each with its C channels: lane l is channel l mod C of token
-// first + direction * (l / C). Read together with `every_column`.
+// W / C tokens with C neighbouring channels each: lane l is channel l mod C of token
+// first + direction * (l / C). Read together with the columns of those channels.
 template <int W, int C>
 struct time_lanes {
   static constexpr int width = W;
@@ -30,21 +30,20 @@ struct time_lanes {
   index first;
   int direction = 1;
 };
-struct every_column {};
+template <int C>
+struct time_columns {
+  index first;
+};
 
-// A token: its sequence in the batch, its time in the tensors, its head, and `origin`, the
-// position of time 0 minus 1. Positions count from 1 at the start of a sequence, over all the
-// pieces a carried state has seen.
+// A token: its sequence in the batch, its time in the tensors, its head, and its position, which
+// counts from 1 at the start of a sequence, over all the pieces that a carried state has seen.
+// With time_lanes the position is that of the first token; it rises by one from token to token.
 template <class Time = index>
 struct place {
   index batch;
   Time time;
   index head;
-  index origin = 0;
-
-  WANE_HOST_DEVICE index position() const requires std::is_same_v<Time, index> {
-    return origin + time + 1;
-  }
+  index position = 1;
 };
 
 }  // namespace wane

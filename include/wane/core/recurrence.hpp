@@ -43,15 +43,15 @@ struct accumulate_type_of<Op> {
 template <class Op>
 using accumulate_type = typename accumulate_type_of<Op>::type;
 
-// A recurrence that is not affine in its state brings its own step: advance(at, state, output)
-// with `state` a view<accumulate, 2> of rows x columns and `output` a pointer to `columns` numbers.
-// It names its `accumulate` type and runs in order.
+// A recurrence that is not affine in its state brings its own step, advance(at, state, write):
+// `state` is a view of rows x columns to update, write(j, y) takes output j. It names the type it
+// computes in, `accumulate`, and runs in order.
 template <class Op>
 concept stepwise_recurrence = has_shape<Op> && requires {
   typename Op::accumulate;
 } && requires(Op const& op, place<> at, view<typename Op::accumulate, 2> state,
-              typename Op::accumulate* output) {
-  op.advance(at, state, output);
+              void (&write)(index, typename Op::accumulate)) {
+  op.advance(at, state, write);
 };
 
 template <class Op>
@@ -72,5 +72,22 @@ template <class Op>
 concept channelwise = scannable<Op> && requires {
   requires Op::is_channelwise;
 } && !has_key<token_of<Op>> && !has_query<token_of<Op>> && !has_direct<token_of<Op>>;
+
+template <class T>
+inline constexpr bool fits_simd = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+// Whether an operator can be read in lanes of columns, or of tokens.
+template <class Op>
+concept reads_lanes = fits_simd<accumulate_type<Op>> && requires(Op const& op) {
+  { op.layout() } -> std::convertible_to<layout>;
+} && has_value<token_of<Op>, lanes<simd_width<accumulate_type<Op>>>>;
+
+template <has_shape Op>
+layout layout_of(Op const& op) {
+  if constexpr (reads_lanes<Op>)
+    return op.layout();
+  else
+    return {};
+}
 
 }  // namespace wane

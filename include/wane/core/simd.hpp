@@ -88,6 +88,34 @@ WANE_HOST_INLINE simd<To, W> convert(simd<From, W> x) {
 template <class To, class From>
 requires(!is_simd<From>) WANE_INLINE To convert(From const& x) { return static_cast<To>(x); }
 
+// The larger and the smaller of bound and x; x where x is NaN.
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> at_least(simd<T, W> bound, simd<T, W> x) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 16)
+    return _mm512_maskz_max_ps(0xffff, bound.v, x.v);
+  if constexpr (std::is_same_v<T, double> && W == 8) return _mm512_maskz_max_pd(0xff, bound.v, x.v);
+#endif
+  return x.v < bound.v ? bound.v : x.v;
+}
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> at_most(simd<T, W> bound, simd<T, W> x) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 16)
+    return _mm512_maskz_min_ps(0xffff, bound.v, x.v);
+  if constexpr (std::is_same_v<T, double> && W == 8) return _mm512_maskz_min_pd(0xff, bound.v, x.v);
+#endif
+  return x.v > bound.v ? bound.v : x.v;
+}
+template <class T>
+WANE_INLINE T at_least(T bound, T x) {
+  return x < bound ? bound : x;
+}
+template <class T>
+WANE_INLINE T at_most(T bound, T x) {
+  return x > bound ? bound : x;
+}
+
 // Lane l takes number From{}(l) of x followed by y; the order is known at compile time.
 template <class From, class T, int W>
 WANE_HOST_INLINE simd<T, W> shuffle(simd<T, W> x, simd<T, W> y, From) {
@@ -136,6 +164,11 @@ WANE_HOST_INLINE bool any_nan(simd<T, W> x) {
   bool found = false;
   for (int lane = 0; lane < W; ++lane) found |= x[lane] != x[lane];
   return found;
+}
+
+template <class T, int W>
+WANE_HOST_INLINE bool all_finite(simd<T, W> x) {
+  return !any_nan(x - x);
 }
 
 template <class T, int W>

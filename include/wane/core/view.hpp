@@ -37,9 +37,10 @@ struct view {
       : data(values) {
     for (int i = 0; i < Rank; ++i) extent[i] = extents[i], stride[i] = strides[i];
   }
-  // A view of values to read from a view of values to write.
-  WANE_HOST_DEVICE view(view<value_type, Rank> const& other) requires std::is_const_v<T>
-      : view(other.data, other.extent, other.stride) {}
+  // Values to read, from values to write.
+  WANE_HOST_DEVICE operator view<T const, Rank>() const requires(!std::is_const_v<T>) {
+    return {data, extent, stride};
+  }
 
   template <class... Indices>
   requires(sizeof...(Indices) == Rank) WANE_HOST_DEVICE T& operator()(Indices... at) const {
@@ -56,43 +57,33 @@ struct view {
   WANE_INLINE wide read(place<index> at) const requires(Rank == 3) {
     return static_cast<wide>(*element(at));
   }
+  // Lanes are neighbours in memory (see `layout`): columns without gaps, or rows of C channels.
   template <int W>
   requires(Rank == 4) WANE_HOST_INLINE simd<wide, W> read(place<index> at, lanes<W> columns)
-  const {
-    T const* from = element(at, columns.first);
-    if constexpr (std::is_same_v<wide, value_type>)
-      if (stride[3] == 1) [[likely]]
-        return simd<wide, W>::load(from);
-    return gather<W>(from, W, [s = stride[3]](int l) { return l * s; });
-  }
+  const { return load<W>(element(at, 0) + columns.first); }
   template <int W>
   requires(Rank == 4) WANE_HOST_INLINE simd<wide, W> read(place<index> at, partial_lanes<W> columns)
   const {
-    T const* from = element(at, columns.first);
+    T const* from = element(at, 0) + columns.first;
     if constexpr (std::is_same_v<wide, value_type>)
-      if (stride[3] == 1) [[likely]]
-        return load_first<wide, W>(from, columns.count);
-    return gather<W>(from, columns.count, [s = stride[3]](int l) { return l * s; });
+      return load_first<wide, W>(from, columns.count);
+    else
+      return gather<W>(from, columns.count, [](int l) { return l; });
   }
   template <int W, int C>
-  requires(Rank == 4) WANE_HOST_INLINE simd<wide, W> read(place<time_lanes<W, C>> at, every_column)
+  requires(Rank == 4) WANE_HOST_INLINE simd<wide, W> read(place<time_lanes<W, C>> at,
+                                                          time_columns<C> columns)
   const {
-    T const* from = element({at.batch, at.time.first, at.head}, 0);
-    index const step = at.time.direction * stride[1];
-    if constexpr (std::is_same_v<wide, value_type>)
-      if (stride[3] == 1) {
-        if (step == C) [[likely]]
-          return simd<wide, W>::load(from);
-        if (step == -C) return reverse_groups<C>(simd<wide, W>::load(from + C - W));
-      }
-    return gather<W>(from, W, [step, s = stride[3]](int l) { return l / C * step + l % C * s; });
+    T const* from = element({at.batch, at.time.first, at.head}, columns.first);
+    if (at.time.direction > 0) return load<W>(from);
+    return reverse_groups<C>(load<W>(from + C - W));
   }
   template <int W, int C>
   requires(Rank == 3) WANE_HOST_INLINE simd<wide, W> read(place<time_lanes<W, C>> at)
   const {
-    T const* from = element({at.batch, at.time.first, at.head});
     index const step = at.time.direction * stride[1];
-    return gather<W>(from, W, [step](int l) { return l / C * step; });
+    return gather<W>(element({at.batch, at.time.first, at.head}), W,
+                     [step](int l) { return l / C * step; });
   }
 
   // Stores a value or a simd of them, rounded to the stored type.
@@ -102,34 +93,24 @@ struct view {
   }
   template <class V, int W>
   WANE_HOST_INLINE void write(place<index> at, lanes<W> columns, simd<V, W> value) const {
-    if (!data) return;
-    T* to = element(at, columns.first);
-    if constexpr (std::is_same_v<wide, value_type>)
-      if (stride[3] == 1) [[likely]]
-        return convert<wide>(value).store(to);
-    for (int l = 0; l < W; ++l) to[l * stride[3]] = static_cast<T>(value[l]);
+    if (data) save(element(at, 0) + columns.first, value);
   }
   template <class V, int W>
   WANE_HOST_INLINE void write(place<index> at, partial_lanes<W> columns, simd<V, W> value) const {
     if (!data) return;
-    T* to = element(at, columns.first);
+    T* to = element(at, 0) + columns.first;
     if constexpr (std::is_same_v<wide, value_type>)
-      if (stride[3] == 1) [[likely]]
-        return store_first(to, columns.count, convert<wide>(value));
-    for (int l = 0; l < columns.count; ++l) to[l * stride[3]] = static_cast<T>(value[l]);
+      store_first(to, columns.count, convert<wide>(value));
+    else
+      for (int l = 0; l < columns.count; ++l) to[l] = static_cast<T>(value[l]);
   }
   template <class V, int W, int C>
-  WANE_HOST_INLINE void write(place<time_lanes<W, C>> at, every_column, simd<V, W> value) const {
+  WANE_HOST_INLINE void write(place<time_lanes<W, C>> at, time_columns<C> columns,
+                              simd<V, W> value) const {
     if (!data) return;
-    T* to = element({at.batch, at.time.first, at.head}, 0);
-    index const step = at.time.direction * stride[1];
-    if constexpr (std::is_same_v<wide, value_type>)
-      if (stride[3] == 1) {
-        if (step == C) [[likely]]
-          return convert<wide>(value).store(to);
-        if (step == -C) return reverse_groups<C>(convert<wide>(value)).store(to + C - W);
-      }
-    for (int l = 0; l < W; ++l) to[l / C * step + l % C * stride[3]] = static_cast<T>(value[l]);
+    T* to = element({at.batch, at.time.first, at.head}, columns.first);
+    if (at.time.direction > 0) return save(to, value);
+    save(to + C - W, reverse_groups<C>(value));
   }
 
   WANE_INLINE T* element(place<index> at, index column) const requires(Rank == 4) {
@@ -141,6 +122,20 @@ struct view {
   }
 
  private:
+  template <int W>
+  WANE_HOST_INLINE static simd<wide, W> load(T const* from) {
+    if constexpr (std::is_same_v<wide, value_type>)
+      return simd<wide, W>::load(from);
+    else
+      return gather<W>(from, W, [](int l) { return l; });
+  }
+  template <class V, int W>
+  WANE_HOST_INLINE static void save(T* to, simd<V, W> value) {
+    if constexpr (std::is_same_v<wide, value_type>)
+      convert<wide>(value).store(to);
+    else
+      for (int l = 0; l < W; ++l) to[l] = static_cast<T>(value[l]);
+  }
   template <int W, class Offset>
   WANE_HOST_INLINE static simd<wide, W> gather(T const* from, int count, Offset offset) {
     simd<wide, W> x{wide(0)};
@@ -155,5 +150,23 @@ using sequence_view = view<T, 4>;
 // One number for every token and head, [B, T, H].
 template <class T>
 using token_view = view<T, 3>;
+
+// Which neighbours in memory the tensors of an operator have in common, and so in which lanes they
+// can be read. An operator says so with a member layout(); without one it is read number by number.
+struct layout {
+  bool columns;  // the channels of a token follow each other
+  bool tokens;   // and so do the tokens: the first channel of one after the last of another
+  bool series;   // the tokens of a channel follow each other
+};
+
+template <class... T>
+layout layout_of(view<T, 4> const&... tensors) {
+  return {((tensors.stride[3] == 1) && ...),
+          ((tensors.stride[3] == 1 && tensors.stride[1] == tensors.extent[3]) && ...),
+          ((tensors.stride[1] == 1) && ...)};
+}
+inline layout operator&(layout a, layout b) {
+  return {a.columns && b.columns, a.tokens && b.tokens, a.series && b.series};
+}
 
 }  // namespace wane

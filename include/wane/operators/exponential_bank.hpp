@@ -45,6 +45,8 @@ class exponential_bank {
             values_.extent[3]};
   }
 
+  wane::layout layout() const { return layout_of(values_); }
+
   template <class Time>
   struct token {
     nodes const& parameters;
@@ -68,6 +70,7 @@ class exponential_bank {
     WANE_INLINE auto value(Column j) const {
       return convert<Accumulate>(values.read(where, j));
     }
+    WANE_INLINE void prefetch(index j) const { __builtin_prefetch(values.element(where, j)); }
   };
   template <class Time>
   WANE_INLINE token<Time> at(place<Time> where) const {

@@ -32,6 +32,8 @@ class linear_recurrence {
     return {drive_.extent[0], drive_.extent[1], drive_.extent[2], 1, drive_.extent[3]};
   }
 
+  wane::layout layout() const { return layout_of(decay_, drive_); }
+
   template <class Time>
   struct token {
     sequence_view<Io const> const &stored_decay, &drive;

@@ -1,0 +1,65 @@
+// What a run may be told, and the checks at its door.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/state.hpp"
+#include "wane/run/walk.hpp"
+
+namespace wane {
+
+// Every field may be left out. State is the precision of the carried state.
+template <class State>
+struct run_options {
+  // The state before the first token; zero when absent. Its positions are the tokens seen so far.
+  state_view<State const> initial = {};
+  // Receives the state after the last token. May be the same memory as `initial`.
+  state_view<State> final = {};
+  // Sequences of different lengths in one row; then the states are [N, H, rows, columns].
+  packed_sequences packed = {};
+  // reverse: time runs from the last token to the first.
+  wane::direction direction = direction::forward;
+  // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
+  int threads = 0;
+  // Lets threads also share one sequence, cut in time. The result then depends on the number of
+  // threads, within 1e-6 (float) of the result of one.
+  bool threads_over_time = false;
+};
+
+inline void check_extent(char const* name, char const* what, index is, index must_be) {
+  require(is == must_be, name, " has ", what, " ", is, "; it must be ", must_be);
+}
+
+template <class T>
+void check(char const* name, state_view<T> const& state, index sequences,
+           recurrence_shape const& shape) {
+  if (!state.present()) return;
+  check_extent(name, "sequences", state.values.extent[0], sequences);
+  check_extent(name, "heads", state.values.extent[1], shape.heads);
+  check_extent(name, "rows", state.values.extent[2], shape.rows);
+  check_extent(name, "columns", state.values.extent[3], shape.columns);
+}
+
+template <class T>
+void check(char const* name, sequence_view<T> const& values, recurrence_shape const& shape) {
+  check_extent(name, "batch", values.extent[0], shape.batch);
+  check_extent(name, "time", values.extent[1], shape.time);
+  check_extent(name, "heads", values.extent[2], shape.heads);
+  check_extent(name, "columns", values.extent[3], shape.columns);
+  bool const empty = shape.batch * shape.time * shape.heads * shape.columns == 0;
+  require(values.data || empty, name, " has no data; it must point to its values");
+}
+
+inline void check(recurrence_shape const& shape) {
+  index const extents[] = {shape.batch, shape.time, shape.heads, shape.rows, shape.columns};
+  char const* const names[] = {"batch", "time", "heads", "rows", "columns"};
+  for (int i = 0; i < 5; ++i)
+    require(extents[i] >= (i == 1 ? 0 : 1), "the operator has ", names[i], " ", extents[i],
+            "; it must be ", i == 1 ? "0 or more" : "1 or more");
+}
+
+// How many states a run has: one a sequence of the batch, or one a packed sequence.
+inline index sequences_of(recurrence_shape const& shape, packed_sequences const& packed) {
+  return packed.present() ? packed.count() : shape.batch;
+}
+
+}  // namespace wane

@@ -1,0 +1,46 @@
+// The walks of a run: one for each sequence and head, forward or backward in time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/packed.hpp"
+#include "wane/core/state.hpp"
+
+namespace wane {
+
+enum class direction : int { forward = 1, reverse = -1 };
+
+// `count` tokens of one head, from time `first` on in steps of `stride` (1 or -1); `sequence` is
+// the index of its state and `position` that of the first token.
+struct walk {
+  index sequence, batch, head;
+  index first, count;
+  int stride;
+  index position;
+
+  place<> token(index k) const { return {batch, first + stride * k, head, position + k}; }
+
+  // The tokens from k on, at most `most` of them.
+  walk part(index k, index most) const {
+    index const left = count - k;
+    return {sequence, batch,       head, first + stride * k, left < most ? left : most,
+            stride,   position + k};
+  }
+};
+
+// Walk number i of a run; there are sequences x heads of them.
+inline walk walk_of(index i, recurrence_shape const& shape, packed_sequences const& packed,
+                    direction way, index const* positions) {
+  index const sequence = i / shape.heads, head = i % shape.heads;
+  index const begin =
+      packed.present() ? packed.starts[static_cast<std::size_t>(sequence)] : index{0};
+  index const end =
+      packed.present() ? packed.starts[static_cast<std::size_t>(sequence) + 1] : shape.time;
+  index const seen = positions ? positions[sequence] : 0;
+  bool const forward = way == direction::forward;
+  return {sequence,    packed.present() ? 0 : sequence,
+          head,        forward ? begin : end - 1,
+          end - begin, forward ? 1 : -1,
+          seen + 1};
+}
+
+}  // namespace wane

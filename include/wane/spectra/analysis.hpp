@@ -1,0 +1,78 @@
+// What rates say before any fit: coherence of channels, how many are of use at t, half-lives.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <vector>
+
+#include "wane/core/error.hpp"
+#include "wane/spectra/checks.hpp"
+
+namespace wane::spectra {
+
+// Rates come in any order, duplicates included.
+
+// mu = sech(|ln r - ln s| / 2), the cosine of the angle between e^{-rx} and e^{-sx} on x > 0 (PoST,
+// Def. 2.3): 1 for equal rates, 0 for rates far apart.
+inline double spectral_coherence(double rate, double other) {
+  require_positive(rate, "rate");
+  require_positive(other, "other");
+  return 1 / std::cosh((std::log(rate) - std::log(other)) / 2);
+}
+
+// The largest coherence of two channels; 0 where there is only one.
+inline double largest_coherence(std::vector<double> rates) {
+  require_rates(rates);
+  std::sort(rates.begin(), rates.end());  // the closest pair in ln r is adjacent
+  double largest = 0;
+  for (std::size_t k = 1; k < rates.size(); ++k)
+    largest = std::max(largest, spectral_coherence(rates[k - 1], rates[k]));
+  return largest;
+}
+
+// Channels whose timescale 1/r lies in [1, t]. A timescale that is 1 or t up to rounding is in.
+inline std::int64_t channels_within(std::vector<double> const& rates, std::int64_t position) {
+  require_rates(rates);
+  require_horizon(position, "position");
+  constexpr double rounding = 1e-12;
+  auto const t = static_cast<double>(position);
+  return std::count_if(rates.begin(), rates.end(), [&](double rate) {
+    return rate <= 1 + rounding && rate * t >= 1 - rounding;
+  });
+}
+
+// N log t / log T, PoST's count (Prop. 4.9) of the channels of a static geometric spectrum on
+// [1/T, 1] that are of use at t <= T. channels_within() of that spectrum is, exactly,
+// floor((N-1) log t / log T) + 1.
+inline double effective_channels(std::int64_t count, std::int64_t position, std::int64_t horizon) {
+  require_count(count, "count");
+  require_horizon(position, "position");
+  require(horizon >= 2 && horizon <= longest_horizon, "horizon is ", horizon,
+          "; it must be from 2 to 2^53 steps, for log T is a divisor");
+  return static_cast<double>(count) * std::log(static_cast<double>(position)) /
+         std::log(static_cast<double>(horizon));
+}
+
+// Steps until a channel has lost half of what it held: ln 2 / r.
+inline double half_life(double rate) {
+  require_positive(rate, "rate");
+  return std::numbers::ln2 / rate;
+}
+
+inline std::vector<double> half_lives(std::vector<double> const& rates) {
+  require_rates(rates);
+  std::vector<double> steps;
+  for (double rate : rates) steps.push_back(half_life(rate));
+  return steps;
+}
+
+inline double longest_half_life(std::vector<double> const& rates) {
+  require_rates(rates);
+  return half_life(*std::min_element(rates.begin(), rates.end()));
+}
+
+}  // namespace wane::spectra

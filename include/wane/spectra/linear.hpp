@@ -1,0 +1,22 @@
+// The linear spectrum r_k = c (k+1), which S4D-Real has with c = 1.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "wane/spectra/checks.hpp"
+
+namespace wane::spectra {
+
+// `spacing` is c, per step; slowest first.
+inline std::vector<double> linear(std::int64_t count, double spacing = 1) {
+  require_count(count, "count");
+  require_positive(spacing, "spacing");
+  std::vector<double> rates(static_cast<std::size_t>(count));
+  for (std::size_t k = 0; k < rates.size(); ++k) rates[k] = spacing * static_cast<double>(k + 1);
+  return rates;
+}
+
+}  // namespace wane::spectra

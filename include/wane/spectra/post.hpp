@@ -1,0 +1,57 @@
+// PoST's rates at position t: a base spectrum that the linear taper stretches with the position.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "wane/core/error.hpp"
+#include "wane/spectra/best_range.hpp"
+#include "wane/spectra/checks.hpp"
+#include "wane/spectra/geometric.hpp"
+
+namespace wane::spectra {
+
+// alpha_k = (N-1-k)/(N-1): the slowest channel (k = 0) stretches with the position, the fastest
+// stays. N = 1 gives 0. (PoST, section 4.3; the first term of Prop. 4.16.)
+inline std::vector<double> linear_taper(std::int64_t count) {
+  require_count(count, "count");
+  std::vector<double> taper(static_cast<std::size_t>(count), 0.0);
+  for (std::size_t k = 0; k + 1 < taper.size(); ++k)
+    taper[k] = static_cast<double>(taper.size() - 1 - k) / static_cast<double>(taper.size() - 1);
+  return taper;
+}
+
+// Covering scaling, r_k (t/T)^{-alpha_k}, alpha the linear taper: the base spectrum is the design
+// at T = trained_at, and at every t the timescales cover [1, t] as the base covers [1, T] (Theorem
+// 4.11). A geometric base on [l/T, u] becomes geometric on [l/t, u]. Positions count from 1.
+inline std::vector<double> covering_rates(std::vector<double> base, std::int64_t trained_at,
+                                          std::int64_t position) {
+  require_rates(base);
+  require_horizon(trained_at, "trained_at");
+  require_horizon(position, "position");
+  for (std::size_t k = 1; k < base.size(); ++k)
+    require(base[k - 1] <= base[k], "rates[", k, "] is ", base[k], " after ", base[k - 1],
+            "; the taper needs them slowest first");
+  std::vector<double> const taper = linear_taper(static_cast<std::int64_t>(base.size()));
+  double const stretch = static_cast<double>(position) / static_cast<double>(trained_at);
+  for (std::size_t k = 0; k < base.size(); ++k) base[k] *= std::pow(stretch, -taper[k]);
+  return base;
+}
+
+// Fewer channels than this do not reach from 0.3/t to 4, and their range is searched.
+inline constexpr std::int64_t channels_for_wide_range = 16;
+
+// The spectrum that position t asks for: geometric on [0.3/t, 4]; for N < 16 on the range that fits
+// l^{-beta} on lags 1..t best.
+inline std::vector<double> post(std::int64_t count, std::int64_t position, double beta = 0.5) {
+  require_count(count, "count");
+  require_horizon(position, "position");
+  require_positive(beta, "beta");
+  if (count >= channels_for_wide_range) return geometric(count, wide_range(position));
+  return geometric(count, best_range(count, position, beta));
+}
+
+}  // namespace wane::spectra

@@ -1,0 +1,49 @@
+// Random spectra: i.i.d. rates on [1/T, 1], uniform in the logarithm or uniform in the rate.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "wane/spectra/checks.hpp"
+
+namespace wane::spectra {
+
+// A number in [0, 1) from the top 53 bits. The standard fixes every bit of mt19937_64 and none of
+// uniform_real_distribution, so a seed means the same draw with every standard library.
+inline double unit_uniform(std::mt19937_64& bits) {
+  return static_cast<double>(bits() >> 11) * 0x1p-53;
+}
+
+// r = T^{-u}, u uniform on [0, 1): log-uniform on (1/T, 1], sorted, slowest first. The draw is the
+// same everywhere; std::exp and std::log may differ in the last ulp.
+inline std::vector<double> random_log_uniform(std::int64_t count, std::int64_t horizon,
+                                              std::uint64_t seed) {
+  require_count(count, "count");
+  require_horizon(horizon, "horizon");
+  std::mt19937_64 bits(seed);
+  double const log_horizon = std::log(static_cast<double>(horizon));
+  std::vector<double> rates(static_cast<std::size_t>(count));
+  for (double& rate : rates) rate = std::exp(-log_horizon * unit_uniform(bits));
+  std::sort(rates.begin(), rates.end());
+  return rates;
+}
+
+// r uniform on [1/T, 1), sorted, slowest first.
+inline std::vector<double> random_uniform(std::int64_t count, std::int64_t horizon,
+                                          std::uint64_t seed) {
+  require_count(count, "count");
+  require_horizon(horizon, "horizon");
+  std::mt19937_64 bits(seed);
+  double const low = 1 / static_cast<double>(horizon);
+  std::vector<double> rates(static_cast<std::size_t>(count));
+  for (double& rate : rates) rate = low + (1 - low) * unit_uniform(bits);
+  std::sort(rates.begin(), rates.end());
+  return rates;
+}
+
+}  // namespace wane::spectra
