@@ -1,45 +1,15 @@
-// All of wane for the CPU; the Eigen adapter and CUDA have umbrellas of their own.
+// All of wane for the CPU.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <wane/core/config.hpp>
-#include <wane/core/decay.hpp>
-#include <wane/core/effect.hpp>
-#include <wane/core/error.hpp>
-#include <wane/core/gradient.hpp>
-#include <wane/core/packed.hpp>
-#include <wane/core/place.hpp>
-#include <wane/core/recurrence.hpp>
-#include <wane/core/scalar.hpp>
-#include <wane/core/simd.hpp>
-#include <wane/core/state.hpp>
-#include <wane/core/storage.hpp>
-#include <wane/core/terms.hpp>
-#include <wane/core/unroll.hpp>
-#include <wane/core/view.hpp>
-#include <wane/operators/exponential_bank.hpp>
-#include <wane/operators/linear_recurrence.hpp>
-#include <wane/run/bank.hpp>
-#include <wane/run/columns.hpp>
-#include <wane/run/denormals.hpp>
-#include <wane/run/options.hpp>
-#include <wane/run/run.hpp>
-#include <wane/run/sequential.hpp>
-#include <wane/run/series.hpp>
-#include <wane/run/step.hpp>
-#include <wane/run/threads.hpp>
-#include <wane/run/walk.hpp>
-#include <wane/spectra/alternation.hpp>
-#include <wane/spectra/checks.hpp>
-#include <wane/spectra/exponential_basis.hpp>
-#include <wane/spectra/fit.hpp>
-#include <wane/spectra/geometric.hpp>
-#include <wane/spectra/gruenwald_letnikov.hpp>
-#include <wane/spectra/kernels.hpp>
-#include <wane/spectra/lags.hpp>
-#include <wane/spectra/linear.hpp>
-#include <wane/spectra/minimax.hpp>
-#include <wane/spectra/random.hpp>
-#include <wane/spectra/reference.hpp>
-#include <wane/spectra/retnet.hpp>
-#include <wane/version.hpp>
+#include "wane/core/effect.hpp"
+#include "wane/core/error.hpp"
+#include "wane/core/packed.hpp"
+#include "wane/core/recurrence.hpp"
+#include "wane/core/state.hpp"
+#include "wane/core/storage.hpp"
+#include "wane/operators/exponential_bank.hpp"
+#include "wane/operators/linear_recurrence.hpp"
+#include "wane/run/adjoint.hpp"
+#include "wane/run/run.hpp"
+#include "wane/version.hpp"

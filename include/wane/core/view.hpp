@@ -50,6 +50,14 @@ struct view {
     return data[offset];
   }
 
+  // The tokens begin <= t < end of [B, T, H, ...].
+  WANE_HOST_DEVICE view tokens(index begin, index end) const {
+    view part = *this;
+    if (data) part.data = data + begin * stride[1];
+    part.extent[1] = end - begin;
+    return part;
+  }
+
   // The element or elements at a place, widened: a number, or a simd of them for lanes.
   WANE_INLINE wide read(place<index> at, index column) const requires(Rank == 4) {
     return static_cast<wide>(*element(at, column));
@@ -159,11 +167,13 @@ struct layout {
   bool series;   // the tokens of a channel follow each other
 };
 
+// Absent tensors set no conditions.
 template <class... T>
 layout layout_of(view<T, 4> const&... tensors) {
-  return {((tensors.stride[3] == 1) && ...),
-          ((tensors.stride[3] == 1 && tensors.stride[1] == tensors.extent[3]) && ...),
-          ((tensors.stride[1] == 1) && ...)};
+  return {((!tensors.data || tensors.stride[3] == 1) && ...),
+          ((!tensors.data || (tensors.stride[3] == 1 && tensors.stride[1] == tensors.extent[3])) &&
+           ...),
+          ((!tensors.data || tensors.stride[1] == 1) && ...)};
 }
 inline layout operator&(layout a, layout b) {
   return {a.columns && b.columns, a.tokens && b.tokens, a.series && b.series};

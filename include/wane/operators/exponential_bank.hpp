@@ -83,6 +83,8 @@ class exponential_bank {
     view<Parameter, 2> log_decay, key, query;
     view<Parameter, 1> direct;
 
+    wane::layout layout() const { return layout_of(values); }
+
     struct sink {
       gradients const& to;
       place<> where;

@@ -61,6 +61,8 @@ class linear_recurrence {
   struct gradients {
     sequence_view<Io> decay, drive;
 
+    wane::layout layout() const { return layout_of(decay, drive); }
+
     struct sink {
       gradients const& to;
       place<> where;

@@ -1,0 +1,52 @@
+// adjoint: gradients of a run with respect to inputs, parameters and initial state.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/options.hpp"
+#include "wane/run/threads.hpp"
+#include "wane/run/walk_adjoint.hpp"
+
+namespace wane {
+
+// The vector-Jacobian product of run(op, y, ...): from dL/dy (`output_gradient`, [B, T, H,
+// columns]) to the gradients with respect to what the operator was made of, which `gradients` (most
+// often Op::gradients, whose absent views are skipped) receives, and to the initial state.
+// Keeps the states of every 16th to 64th token and computes the others again. The result is the
+// same bits for any number of threads. Gradients must not overlap inputs.
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <affine_recurrence Op, class Out, class Gradients, class State = accumulate_type<Op>>
+void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
+             adjoint_options<State> const& options = {}) {
+  using Sums = head_gradients<wider<accumulate_type<Op>>>;
+  recurrence_shape const shape = op.shape();
+  check(shape);
+  check("output_gradient", output_gradient, shape);
+  check(options.packed, shape.batch, shape.time);
+  index const sequences = sequences_of(shape, options.packed);
+  check("initial", options.initial, sequences, shape);
+  check("final_gradient", options.final_gradient, sequences, shape);
+  check("initial_gradient", options.initial_gradient, sequences, shape);
+
+  // What a task does depends on the shape alone, so that no sum depends on the threads.
+  sequence_view<Out const> const dy = output_gradient;
+  walk_adjoint<Op, Out, Gradients, State> const runner(op, dy, gradients, options);
+  index const piece = runner.columns_per_task();
+  index const pieces = (shape.columns + piece - 1) / piece, walks = sequences * shape.heads;
+  std::vector<Sums> sums(static_cast<std::size_t>(walks * pieces));
+  for_each_task(walks * pieces, threads_to_use(options.threads), [&](index task) {
+    walk const w =
+        walk_of(task / pieces, shape, options.packed, options.direction, options.initial.positions);
+    index const first = task % pieces * piece;
+    sums[static_cast<std::size_t>(task)] = runner(w, first, std::min(first + piece, shape.columns));
+  });
+  if constexpr (time_invariant<Op>)
+    for (index h = 0; h < shape.heads; ++h) {
+      Sums total(shape.rows);
+      for (index n = 0; n < sequences; ++n)
+        for (index p = 0; p < pieces; ++p)
+          total += sums[static_cast<std::size_t>((n * shape.heads + h) * pieces + p)];
+      runner.hand_over({0, 0, h}, total);
+    }
+}
+
+}  // namespace wane
