@@ -6,6 +6,7 @@
 #include <immintrin.h>
 #endif
 
+#include <cmath>
 #include <concepts>
 #include <type_traits>
 #include <utility>
@@ -41,8 +42,10 @@ struct simd {
   requires(!std::is_arithmetic_v<Vector> && sizeof(Vector) == W * sizeof(T)) WANE_HOST_INLINE
       simd(Vector x)
       : v(x) {}
-  template <std::same_as<T> Scalar>
-  WANE_HOST_INLINE simd(Scalar x) : v(x - vector{}) {}
+  template <class Scalar>
+  requires std::is_arithmetic_v<Scalar> WANE_HOST_INLINE explicit(!std::same_as<Scalar, T>)
+      simd(Scalar x)
+      : v(static_cast<T>(x) - vector{}) {}
 
   WANE_HOST_INLINE T operator[](int lane) const { return v[lane]; }
   WANE_HOST_INLINE simd operator-() const { return -v; }
@@ -66,6 +69,22 @@ inline constexpr bool is_simd<simd<T, W>> = true;
 template <class T, int W>
 WANE_HOST_INLINE simd<T, W> multiply_add(simd<T, W> a, simd<T, W> b, simd<T, W> c) {
   return a.v * b.v + c.v;
+}
+
+// a b + c with one rounding, on every machine: what a b - round(a b) needs, which multiply_add may
+// turn into zero. Without the instruction it goes lane by lane.
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> fused_multiply_add(simd<T, W> a, simd<T, W> b, simd<T, W> c) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 16) return _mm512_fmadd_ps(a.v, b.v, c.v);
+  if constexpr (std::is_same_v<T, double> && W == 8) return _mm512_fmadd_pd(a.v, b.v, c.v);
+#elif defined(__FMA__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 8) return _mm256_fmadd_ps(a.v, b.v, c.v);
+  if constexpr (std::is_same_v<T, double> && W == 4) return _mm256_fmadd_pd(a.v, b.v, c.v);
+#endif
+  simd<T, W> y;
+  for (int lane = 0; lane < W; ++lane) y.v[lane] = std::fma(a[lane], b[lane], c[lane]);
+  return y;
 }
 
 // b where a is zero, otherwise c, number by number: a reset ignores what the state holds.
@@ -164,6 +183,19 @@ WANE_HOST_INLINE bool any_nan(simd<T, W> x) {
   bool found = false;
   for (int lane = 0; lane < W; ++lane) found |= x[lane] != x[lane];
   return found;
+}
+
+template <class T, int W>
+WANE_HOST_INLINE bool all_below(simd<T, W> x, simd<T, W> bound) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 16)
+    return _mm512_cmp_ps_mask(x.v, bound.v, _CMP_LT_OQ) == 0xffff;
+  if constexpr (std::is_same_v<T, double> && W == 8)
+    return _mm512_cmp_pd_mask(x.v, bound.v, _CMP_LT_OQ) == 0xff;
+#endif
+  bool below = true;
+  for (int lane = 0; lane < W; ++lane) below &= x[lane] < bound[lane];
+  return below;
 }
 
 template <class T, int W>

@@ -112,31 +112,31 @@ inline constexpr index rows_streaming = 1, rows_cached = 64;
 // Columns whose states are held in the first-level cache at a time.
 inline constexpr index columns_at_once = 2048;
 
-// Columns [first, last) of a walk; load(j) gives the state before, save(j, s) takes it after.
-template <channelwise Op, class Out, class Load, class Save>
+// Columns [first, last) of a walk; carry[j - first] is their state, before and after.
+template <channelwise Op, class Out>
 void walk_columns(Op const& op, walk const& w, index first, index last,
-                  sequence_view<Out> const& output, store_by how, Load const& load,
-                  Save const& save) {
+                  sequence_view<Out> const& output, store_by how, accumulate_type<Op>* carry) {
   using T = accumulate_type<Op>;
-  alignas(64) T carry[columns_at_once];
-  for (index j0 = first; j0 < last; j0 += columns_at_once) {
-    index const j1 = std::min(last, j0 + columns_at_once);
-    for (index j = j0; j < j1; ++j) carry[j - j0] = load(j);
-    if constexpr (reads_lanes<Op>) {
-      bool const one_strip = j1 - j0 <= 16 * simd_width<T>;
+  if constexpr (reads_lanes<Op>) {
+    if (how != store_by::number) {
       bool const streaming = how == store_by::stream;
-      index const rows = one_strip ? w.count : streaming ? rows_streaming : rows_cached;
-      for (index k = 0; how != store_by::number && k < w.count; k += rows) {
-        if (streaming)
-          column_runner<true, Op, T, Out>(op, output)(w.part(k, rows), j0, j1, carry);
-        else
-          column_runner<false, Op, T, Out>(op, output)(w.part(k, rows), j0, j1, carry);
+      for (index j = first; j < last; j += columns_at_once) {
+        index const end = std::min(last, j + columns_at_once);
+        bool const one_strip = end - j <= 16 * simd_width<T>;
+        index const rows = one_strip ? w.count : streaming ? rows_streaming : rows_cached;
+        for (index k = 0; k < w.count; k += rows) {
+          walk const part = w.part(k, rows);
+          T* const states = carry + (j - first);
+          if (streaming)
+            column_runner<true, Op, T, Out>(op, output)(part, j, end, states);
+          else
+            column_runner<false, Op, T, Out>(op, output)(part, j, end, states);
+        }
       }
+      return;
     }
-    if (!reads_lanes<Op> || how == store_by::number)
-      walk_columns_one_by_one(op, w, j0, j1, carry, output);
-    for (index j = j0; j < j1; ++j) save(j, carry[j - j0]);
   }
+  walk_columns_one_by_one(op, w, first, last, carry, output);
 }
 
 }  // namespace wane

@@ -3,117 +3,11 @@
 #pragma once
 
 #include "wane/run/bank.hpp"
-#include "wane/run/options.hpp"
+#include "wane/run/channels.hpp"
 #include "wane/run/sequential.hpp"
-#include "wane/run/series.hpp"
-#include "wane/run/threads.hpp"
+#include "wane/run/step.hpp"
 
 namespace wane {
-
-// The state before and after a run, element by element.
-template <class V, class State>
-struct state_access {
-  run_options<State> const& options;
-  index sequence, head;
-
-  V load(index i, index j) const {
-    return options.initial.present() ? static_cast<V>(options.initial.values(sequence, head, i, j))
-                                     : V(0);
-  }
-  void save(index i, index j, V s) const {
-    if (options.final.present()) options.final.values(sequence, head, i, j) = static_cast<State>(s);
-  }
-};
-
-// Bytes beyond which stores go past the caches: several times a second-level cache.
-inline constexpr index streaming_bytes = index{8} << 20;
-
-template <class Op, class Out>
-store_by choose_stores(Op const& op, sequence_view<Out> const& output) {
-  if (!(layout_of(op) & layout_of(output)).columns) return store_by::number;
-  recurrence_shape const shape = op.shape();
-  index const bytes =
-      shape.batch * shape.time * shape.heads * shape.columns * static_cast<index>(3 * sizeof(Out));
-  bool const large = bytes >= streaming_bytes;
-  return large && can_stream<accumulate_type<Op>>(output) ? store_by::stream : store_by::vector;
-}
-
-// Columns are cut so that every thread has work, in pieces of a multiple of `least`.
-inline index columns_per_task(index columns, index walks, int threads, index least) {
-  if (walks >= threads || threads == 1) return columns;
-  index const pieces = (threads + walks - 1) / walks;
-  return ((columns + pieces - 1) / pieces + least - 1) / least * least;
-}
-
-template <class Op, class Out>
-int channels_in_series(Op const& op, sequence_view<Out> const& output) {
-  if constexpr (reads_lanes<Op>) {
-    constexpr int width = simd_width<accumulate_type<Op>>;
-    recurrence_shape const shape = op.shape();
-    layout const lies = layout_of(op) & layout_of(output);
-    if (shape.time < 4 * width) return 0;
-    if (lies.tokens && shape.columns < width && (shape.columns & (shape.columns - 1)) == 0)
-      return static_cast<int>(shape.columns);
-    if (lies.series) return 1;
-  }
-  return 0;
-}
-
-// The tasks of a channelwise run are pieces of `piece` columns of a walk.
-template <class Op, class State, class Task>
-void for_each_piece(Op const& op, run_options<State> const& options, index piece, int threads,
-                    Task const& task) {
-  using V = accumulate_type<Op>;
-  recurrence_shape const shape = op.shape();
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
-  index const pieces = (shape.columns + piece - 1) / piece;
-  for_each_task(walks * pieces, threads, [&](index i) {
-    walk const w =
-        walk_of(i / pieces, shape, options.packed, options.direction, options.initial.positions);
-    index const first = i % pieces * piece;
-    task(w, first, std::min(first + piece, shape.columns),
-         state_access<V, State>{options, w.sequence, w.head});
-    stream_fence();
-  });
-}
-
-template <channelwise Op, class Out, class State>
-void run_channels(Op const& op, sequence_view<Out> const& output,
-                  run_options<State> const& options) {
-  using V = accumulate_type<Op>;
-  recurrence_shape const shape = op.shape();
-  int const threads = threads_to_use(options.threads);
-  store_by const how = choose_stores(op, output);
-  if (int const channels = channels_in_series(op, output)) {
-    if constexpr (reads_lanes<Op>) {
-      auto const with = [&]<int C>(std::integral_constant<int, C>) {
-        for_each_piece(op, options, C, threads,
-                       [&](walk const& w, index first, index, auto const& state) {
-                         V carry[C];
-                         for (int c = 0; c < C; ++c) carry[c] = state.load(0, first + c);
-                         series_runner<C, Op, V, Out> const runner(op, output, first);
-                         runner(w, how == store_by::stream, carry);
-                         for (int c = 0; c < C; ++c) state.save(0, first + c, carry[c]);
-                       });
-      };
-      constexpr int half = simd_width<V> / 2;
-      if (channels == 1) return with(std::integral_constant<int, 1>{});
-      if constexpr (half >= 2)
-        if (channels == 2) return with(std::integral_constant<int, 2>{});
-      if constexpr (half >= 4)
-        if (channels == 4) return with(std::integral_constant<int, 4>{});
-      if constexpr (half >= 8)
-        if (channels == 8) return with(std::integral_constant<int, 8>{});
-    }
-  }
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
-  for_each_piece(op, options, columns_per_task(shape.columns, walks, threads, 256), threads,
-                 [&](walk const& w, index first, index last, auto const& state) {
-                   walk_columns(
-                       op, w, first, last, output, how, [&](index j) { return state.load(0, j); },
-                       [&](index j, V s) { state.save(0, j, s); });
-                 });
-}
 
 template <diagonal_recurrence Op, class Out, class State>
 void run_in_order(Op const& op, sequence_view<Out> const& output,

@@ -6,15 +6,29 @@
 
 namespace wane {
 
-// Inclusive scan of W / C tokens of C channels: on return lane l holds the state of its token when
-// the vector is entered with state zero. `factor` is the decay of each token; after the last step
-// but one it is the product over all tokens up to the lane's. (Kogge and Stone 1973)
+// Inclusive scan of W / C tokens of C channels: on return lane l of `drive` holds the state of its
+// token when the vector is entered with state zero, and `factor` the product of the decays up to
+// it. (Kogge and Stone 1973)
 template <int C, class T, int W>
 WANE_HOST_INLINE void scan_vector(simd<T, W>& factor, simd<T, W>& drive) {
   unroll<W>([&](auto n) WANE_INLINE_LAMBDA {
     if constexpr (constexpr int shift = n * C; shift > 0 && shift < W && (n & (n - 1)) == 0) {
       drive = multiply_add(factor, shift_up<shift>(drive, simd<T, W>(T(0))), drive);
       factor = factor * shift_up<shift>(factor, simd<T, W>(T(1)));
+    }
+  });
+}
+
+// The same for factors 1 + excess: near 1 the excess of a product keeps what the product would
+// round away, and with equal decays would round away every time.
+template <int C, class T, int W>
+WANE_HOST_INLINE void scan_excess(simd<T, W>& excess, simd<T, W>& drive) {
+  unroll<W>([&](auto n) WANE_INLINE_LAMBDA {
+    if constexpr (constexpr int shift = n * C; shift > 0 && shift < W && (n & (n - 1)) == 0) {
+      auto const earlier = shift_up<shift>(drive, simd<T, W>(T(0)));
+      auto const before = shift_up<shift>(excess, simd<T, W>(T(0)));
+      drive = earlier + multiply_add(excess, earlier, drive);
+      excess = multiply_add(excess, before, excess + before);
     }
   });
 }
@@ -29,12 +43,48 @@ WANE_HOST_INLINE simd<T, W> sum_vector(simd<T, W> x) {
   return x;
 }
 
+// The effect of the tokens of a vector up to each lane: state -> (whole + rest) state + drive,
+// where rest is only looked at when `split`.
+template <class V>
+struct scanned_vector {
+  V whole, rest, drive;
+  bool split;
+
+  WANE_HOST_INLINE V apply(V state) const {
+    return split ? multiply_add(whole, state, multiply_add(rest, state, drive))
+                 : multiply_add(whole, state, drive);
+  }
+};
+
+template <int C, bool Logs, class V, class Token>
+WANE_HOST_INLINE scanned_vector<V> scan(Token const& x, time_columns<C> columns) {
+  using T = typename V::scalar;
+  V drive = x.value(columns);
+  if constexpr (Logs) {
+    // Factors rounded within one vector cost nothing; what is carried on goes by sums of logs.
+    V const log = x.log_decay(0, columns);
+    V factor = factor_of(decay_from_log(log));
+    scan_vector<C>(factor, drive);
+    auto const whole = decay_from_log(sum_vector<C>(log));
+    return {whole.whole, whole.rest, drive, true};
+  } else {
+    V factor = x.decay(0, columns), excess = factor - V(T(1));
+    if (all_below(excess * excess, V(T(0x1p-8)))) {
+      scan_excess<C>(excess, drive);
+      return {V(T(1)), excess, drive, true};
+    }
+    scan_vector<C>(factor, drive);
+    return {factor, V(T(0)), drive, false};
+  }
+}
+
 // Channels [column, column + C) of a walk.
 template <int C, channelwise Op, class T, class Out>
 class series_runner {
  public:
   static constexpr int width = simd_width<T>;
   static constexpr int tokens = width / C;
+  static constexpr bool in_logs = has_element_log_decay<token_of<Op>>;
   using vector = simd<T, width>;
   using place_in_time = place<time_lanes<width, C>>;
 
@@ -79,7 +129,7 @@ class series_runner {
     vector state = entered_with(carry);
     for (index k = 0; k < w.count; k += tokens) {
       place_in_time const at{w.batch, {w.first + w.stride * k, w.stride}, w.head, w.position + k};
-      vector const after = scanned(op.at(at), columns, state);
+      vector const after = scan<C, in_logs, vector>(op.at(at), columns).apply(state);
       if (!all_finite(after)) [[unlikely]] {
         // A product of factors may be inf or NaN where the token's own result is not.
         for (int c = 0; c < C; ++c) carry[c] = state[c];
@@ -100,22 +150,6 @@ class series_runner {
     vector state;
     for (int l = 0; l < width; ++l) state.v[l] = carry[l % C];
     return state;
-  }
-
-  template <class Token>
-  WANE_HOST_INLINE static vector scanned(Token const& x, time_columns<C> columns, vector state) {
-    vector drive = x.value(columns);
-    if constexpr (has_element_log_decay<token_of<Op>>) {
-      // Factors rounded in one vector cost nothing; what is carried on goes by exact sums of logs.
-      vector const log = x.log_decay(0, columns);
-      vector factor = factor_of(decay_from_log(log));
-      scan_vector<C>(factor, drive);
-      return carried(decay_from_log(sum_vector<C>(log)), state, drive);
-    } else {
-      vector factor = x.decay(0, columns);
-      scan_vector<C>(factor, drive);
-      return multiply_add(factor, state, drive);
-    }
   }
 
   Op const& op_;

@@ -14,16 +14,12 @@ namespace wane::spectra {
 
 // Pivoted QR of the columns row_scale_l e^{-r_k l}, each scaled to length one. Neighbouring
 // exponentials are nearly parallel, so only `rank` of the rates are kept: those whose part
-// orthogonal to the ones kept before exceeds `smallest_part` of their length. What a smaller part
-// could still gain, rounding of its huge weights takes away: 1e-13 gave the smallest errors,
-// measured with the weights themselves, of 1e-14..1e-11. A rate that repeats another, or that
-// decays away before the first lag, is not kept and gets weight 0.
+// orthogonal to the ones kept before exceeds `smallest_part` of their length. A rate that repeats
+// another, or that decays away before the first lag, is not kept and gets weight 0.
 class exponential_basis {
  public:
-  static constexpr double smallest_part = 1e-13;
-
   exponential_basis(std::vector<double> const& rates, std::vector<std::int64_t> const& lags,
-                    std::vector<double> const& row_scale)
+                    std::vector<double> const& row_scale, double smallest_part = 1e-14)
       : rate_total(rates.size()), lag_total(lags.size()) {
     auto const row_count = static_cast<Eigen::Index>(lags.size());
     auto const column_count = static_cast<Eigen::Index>(rates.size());

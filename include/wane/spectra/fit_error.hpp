@@ -28,6 +28,10 @@ struct kernel_fit {
   std::size_t rank = 0;
 };
 
+inline double error_in(metric wanted, kernel_fit const& fit) {
+  return wanted == metric::absolute ? fit.max_absolute_error : fit.max_relative_error;
+}
+
 // Sum_k weights_k e^{-rates_k lag}.
 inline double impulse_response(std::vector<double> const& rates, std::vector<double> const& weights,
                                std::int64_t lag) {

@@ -1,0 +1,126 @@
+// Channelwise runs: which way the channels are read, and who shares a walk.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/pieces.hpp"
+#include "wane/run/team.hpp"
+
+namespace wane {
+
+// Channels that share a vector with several tokens of theirs; 0 when columns fill vectors.
+template <class Op, class Out>
+int channels_in_series(Op const& op, sequence_view<Out> const& output) {
+  if constexpr (reads_lanes<Op>) {
+    constexpr int width = simd_width<accumulate_type<Op>>;
+    recurrence_shape const shape = op.shape();
+    layout const lies = layout_of(op) & layout_of(output);
+    if (shape.time < 4 * width) return 0;
+    if (lies.tokens && shape.columns < width && (shape.columns & (shape.columns - 1)) == 0)
+      return static_cast<int>(shape.columns);
+    if (lies.series) return 1;
+  }
+  return 0;
+}
+
+// Columns of a walk in vectors of columns.
+template <class Op, class Out>
+struct by_columns {
+  Op const& op;
+  sequence_view<Out> const& output;
+  store_by how;
+
+  void advance(walk const& w, index first, index last, accumulate_type<Op>* carry) const {
+    walk_columns(op, w, first, last, output, how, carry);
+  }
+  index piece_tokens(index tokens) const { return tokens; }
+  void effect(walk const& w, auto* effects) const {
+    segment_effect<Op, accumulate_type<Op>>(op, w, effects);
+  }
+};
+
+// C channels at a time, in vectors of several tokens.
+template <int C, class Op, class Out>
+struct by_series {
+  Op const& op;
+  sequence_view<Out> const& output;
+  store_by how;
+  using T = accumulate_type<Op>;
+
+  void advance(walk const& w, index first, index, T* carry) const {
+    series_runner<C, Op, T, Out> const runner(op, output, first);
+    runner(w, how == store_by::stream, *reinterpret_cast<T(*)[C]>(carry));
+  }
+  // A multiple of whole vectors that are also aligned if the first is.
+  index piece_tokens(index tokens) const { return (tokens + 1023) / 1024 * 1024; }
+  void effect(walk const& w, auto* effects) const { series_effect<C, Op, T>(op, w, 0, effects); }
+};
+
+// Every walk by all threads, one walk after the other; false where that is not possible.
+template <class Op, class State, class Way>
+bool run_as_teams(Op const& op, run_options<State> const& options, int threads, Way const& way) {
+  using T = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const piece = way.piece_tokens(
+      std::max<index>(16, bytes_of_piece / (2 * index{sizeof(T)} * shape.columns)));
+  if (!options.threads_over_time || walks >= threads || shape.time < 2 * threads * piece)
+    return false;
+  std::vector<T> carry(static_cast<std::size_t>(shape.columns));
+  for (index i = 0; i < walks; ++i) {
+    walk const w = walk_of(i, shape, options.packed, options.direction, options.initial.positions);
+    state_access<T, State> const state{options, w.sequence, w.head};
+    for (index j = 0; j < shape.columns; ++j) carry[static_cast<std::size_t>(j)] = state.load(0, j);
+    bool const ran = walk_as_team<Op>(
+        w, threads, piece, shape.columns, carry.data(),
+        [&](walk const& part, T* s) {
+          way.advance(part, 0, shape.columns, s);
+          stream_fence();
+        },
+        [&](walk const& part, auto* effects) { way.effect(part, effects); });
+    if (!ran) return false;
+    for (index j = 0; j < shape.columns; ++j) state.save(0, j, carry[static_cast<std::size_t>(j)]);
+  }
+  return true;
+}
+
+template <channelwise Op, class Out, class State>
+void run_channels(Op const& op, sequence_view<Out> const& output,
+                  run_options<State> const& options) {
+  using T = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  int const threads = threads_to_use(options.threads);
+  store_by const how = choose_stores(op, output);
+  auto const in_pieces = [&](auto const& way, index piece) {
+    for_each_piece(op, options, piece, threads,
+                   [&](walk const& w, index first, index last, auto const& state) {
+                     std::vector<T> carry;
+                     for (index j = first; j < last; ++j) carry.push_back(state.load(0, j));
+                     way.advance(w, first, last, carry.data());
+                     for (index j = first; j < last; ++j)
+                       state.save(0, j, carry[static_cast<std::size_t>(j - first)]);
+                   });
+  };
+  if constexpr (reads_lanes<Op>) {
+    int const channels = channels_in_series(op, output);
+    auto const in_series = [&]<int C>(std::integral_constant<int, C>) {
+      if constexpr (C < simd_width<T>) {
+        if (channels != C) return false;
+        by_series<C, Op, Out> const way{op, output, how};
+        if (shape.columns > C || !run_as_teams(op, options, threads, way)) in_pieces(way, C);
+        return true;
+      }
+      return false;
+    };
+    if (in_series(std::integral_constant<int, 1>{}) ||
+        in_series(std::integral_constant<int, 2>{}) ||
+        in_series(std::integral_constant<int, 4>{}) || in_series(std::integral_constant<int, 8>{}))
+      return;
+    by_columns<Op, Out> const way{op, output, how};
+    if (how != store_by::number && run_as_teams(op, options, threads, way)) return;
+  }
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  in_pieces(by_columns<Op, Out>{op, output, how},
+            columns_per_task(shape.columns, walks, threads, 256));
+}
+
+}  // namespace wane

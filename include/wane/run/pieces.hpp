@@ -1,0 +1,63 @@
+// How the work of a run is divided into tasks, and how they reach the carried state.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/columns.hpp"
+#include "wane/run/options.hpp"
+#include "wane/run/threads.hpp"
+
+namespace wane {
+
+// The state before and after a run, element by element.
+template <class V, class State>
+struct state_access {
+  run_options<State> const& options;
+  index sequence, head;
+
+  V load(index i, index j) const {
+    return options.initial.present() ? static_cast<V>(options.initial.values(sequence, head, i, j))
+                                     : V(0);
+  }
+  void save(index i, index j, V s) const {
+    if (options.final.present()) options.final.values(sequence, head, i, j) = static_cast<State>(s);
+  }
+};
+
+// Bytes beyond which stores go past the caches: several times a second-level cache.
+inline constexpr index streaming_bytes = index{8} << 20;
+
+template <class Op, class Out>
+store_by choose_stores(Op const& op, sequence_view<Out> const& output) {
+  if (!(layout_of(op) & layout_of(output)).columns) return store_by::number;
+  recurrence_shape const shape = op.shape();
+  index const bytes =
+      shape.batch * shape.time * shape.heads * shape.columns * static_cast<index>(3 * sizeof(Out));
+  bool const large = bytes >= streaming_bytes;
+  return large && can_stream<accumulate_type<Op>>(output) ? store_by::stream : store_by::vector;
+}
+
+// Columns are cut so that every thread has work, in pieces of a multiple of `least`.
+inline index columns_per_task(index columns, index walks, int threads, index least) {
+  if (walks >= threads || threads == 1) return columns;
+  index const pieces = (threads + walks - 1) / walks;
+  return ((columns + pieces - 1) / pieces + least - 1) / least * least;
+}
+
+// Calls task(walk, first, last, state) for pieces [first, last) of `piece` columns of every walk.
+template <class Op, class State, class Task>
+void for_each_piece(Op const& op, run_options<State> const& options, index piece, int threads,
+                    Task const& task) {
+  recurrence_shape const shape = op.shape();
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const pieces = (shape.columns + piece - 1) / piece;
+  for_each_task(walks * pieces, threads, [&](index i) {
+    walk const w =
+        walk_of(i / pieces, shape, options.packed, options.direction, options.initial.positions);
+    index const first = i % pieces * piece;
+    task(w, first, std::min(first + piece, shape.columns),
+         state_access<accumulate_type<Op>, State>{options, w.sequence, w.head});
+    stream_fence();
+  });
+}
+
+}  // namespace wane
