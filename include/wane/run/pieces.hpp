@@ -23,6 +23,13 @@ struct state_access {
   }
 };
 
+// The state of a walk without tokens, to the bit.
+template <class Access>
+void keep(Access const& state, index rows, index first, index last) {
+  for (index i = 0; i < rows; ++i)
+    for (index j = first; j < last; ++j) state.save(i, j, state.load(i, j));
+}
+
 // Bytes beyond which stores go past the caches: several times a second-level cache.
 inline constexpr index streaming_bytes = index{8} << 20;
 
@@ -53,9 +60,10 @@ void for_each_piece(Op const& op, run_options<State> const& options, index piece
   for_each_task(walks * pieces, threads, [&](index i) {
     walk const w =
         walk_of(i / pieces, shape, options.packed, options.direction, options.initial.positions);
-    index const first = i % pieces * piece;
-    task(w, first, std::min(first + piece, shape.columns),
-         state_access<accumulate_type<Op>, State>{options, w.sequence, w.head});
+    index const first = i % pieces * piece, last = std::min(first + piece, shape.columns);
+    state_access<accumulate_type<Op>, State> const state{options, w.sequence, w.head};
+    if (w.count == 0) return keep(state, shape.rows, first, last);
+    task(w, first, last, state);
     stream_fence();
   });
 }

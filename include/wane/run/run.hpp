@@ -27,7 +27,8 @@ void run_bank(Op const& op, sequence_view<Out> const& output, run_options<State>
   recurrence_shape const shape = op.shape();
   store_by const how = choose_stores(op, output);
   std::vector<bank_constants<V>> constants;
-  bool usable = how != store_by::number;
+  // Scaling the states by their keys and back pays from a few tokens on.
+  bool usable = how != store_by::number && shape.time >= 16;
   for (index h = 0; usable && h < shape.heads; ++h)
     usable = constants.emplace_back(op, h).usable(options.initial.present());
   if (!usable) return run_in_order(op, output, options);

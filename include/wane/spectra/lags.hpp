@@ -32,9 +32,8 @@ inline std::vector<std::int64_t> log_spaced_lags(std::int64_t horizon, std::int6
   return lags;
 }
 
-// The error of N exponentials turns N times between 1 and T, evenly in log l: with 900 lags even
-// the 40 turns that double precision can tell apart have 20 lags each, and the true extremum is
-// missed by under 1 %.
+// The error of N exponentials turns N times between 1 and T, about evenly in log l: up to 32 rates
+// these lags miss its extremum by under 1 %, and by 4 % at the most, measured on checking_lags.
 inline std::vector<std::int64_t> fitting_lags(std::int64_t horizon) {
   return log_spaced_lags(horizon, 200, 900);
 }

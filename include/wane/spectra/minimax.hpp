@@ -81,7 +81,7 @@ inline minimax_solution minimax(exponential_basis const& basis, std::vector<doub
     fit = std::move(trial);
     return true;
   };
-  std::size_t const most_steps = 50 + 10 * basis.rank();
+  std::size_t const most_steps = 50 + 4 * basis.rank();
   for (std::size_t i = 0; i < most_steps; ++i) {
     std::vector<double> coefficients = fit.step();
     std::vector<double> const error = residual(basis, coefficients, start_error);

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "wane/spectra/exponential_basis.hpp"
+#include "wane/spectra/lu.hpp"
+#include "wane/spectra/pivoted_qr.hpp"
 
 namespace wane::spectra {
 
@@ -21,70 +24,84 @@ class reference_fit {
   // `error` is that of some fit on all lags, small to keep digits; `lags` are increasing indices.
   reference_fit(exponential_basis const& basis, std::vector<std::size_t> const& lags,
                 std::vector<double> const& error)
-      : system(Eigen::MatrixXd::Ones(size_of(lags), size_of(lags))), values(size_of(lags)) {
-    Eigen::Index const rank = system.cols() - 1;
-    for (Eigen::Index i = 0; i <= rank; ++i) {
-      std::size_t const lag = lags[static_cast<std::size_t>(i)];
-      for (Eigen::Index j = 0; j < rank; ++j)
-        system(i, j) = basis.function(static_cast<std::size_t>(j))[lag];
-      values(i) = error[lag];
-      if (i % 2 == 1) system(i, rank) = -1;
-    }
-    solve_dual();
-    if ((system.col(rank).array() * y.array() < 0).any()) {
-      system.col(rank) = (y.array() < 0).select(Eigen::VectorXd::Constant(rank + 1, -1), 1);
-      solve_dual();
-    }
+      : rank(basis.rank()), signs(lags.size()), system(matrix(basis, lags, alternate(signs))) {
+    for (std::size_t lag : lags) values.push_back(error[lag]);
+    y = dual();
+    bool agree = true;
+    for (std::size_t i = 0; i <= rank; ++i) agree = agree && signs[i] * y[i] >= 0;
+    if (agree) return;
+    for (std::size_t i = 0; i <= rank; ++i) signs[i] = y[i] < 0 ? -1 : 1;
+    system = matrix(basis, lags, signs);
+    y = dual();
   }
 
   // To add to the coefficients of the fit that `error` came from.
   std::vector<double> step() const {
-    Eigen::VectorXd const solution = factors.solve(values);
-    return {solution.begin(), solution.end() - 1};
+    std::vector<double> solution = system.solve(values);
+    solution.pop_back();
+    return solution;
   }
 
   double lower_bound() const {
-    double const bound = std::abs(y.dot(values)) / y.lpNorm<1>();
+    double size = 0;
+    for (double part : y) size += std::abs(part);
+    double const bound = std::abs(dot(y, values)) / size;
     return std::isfinite(bound) ? bound : 0;
   }
 
   // Which lag of the reference leaves when `entering` comes in with an error of the fit above the
   // bound: y_entering grows from zero until the first of the other y_i vanishes. The bound rises.
   std::size_t leaving(exponential_basis const& basis, std::size_t entering, bool positive) const {
-    Eigen::Index const rank = system.cols() - 1;
-    Eigen::VectorXd row = Eigen::VectorXd::Zero(rank + 1);
-    for (Eigen::Index j = 0; j < rank; ++j)
-      row(j) = basis.function(static_cast<std::size_t>(j))[entering];
-    // Signs so that the reference's error is that of y.
-    double const direction = (y.dot(values) > 0) == positive ? 1 : -1;
-    Eigen::VectorXd const change = factors.transpose().solve(Eigen::VectorXd(direction * row));
-    double const smallest_change = 1e-9 * change.lpNorm<Eigen::Infinity>();  // rounding is less
-    Eigen::Index first = 0;
+    // Signs so that the error on the reference is that of y.
+    double const direction = (dot(y, values) > 0) == positive ? 1 : -1;
+    std::vector<double> row(rank + 1, 0.0);
+    for (std::size_t j = 0; j < rank; ++j) row[j] = direction * basis.function(j)[entering];
+    std::vector<double> const change = system.solve_transposed(std::move(row));
+    double largest_change = 0;
+    for (double part : change) largest_change = std::max(largest_change, std::abs(part));
+    std::size_t first = 0;
     double least = -1;
-    for (Eigen::Index i = 0; i <= rank; ++i) {
-      double const ratio = y(i) / change(i);
-      if (std::abs(change(i)) > smallest_change && ratio >= 0 && (least < 0 || ratio < least)) {
+    for (std::size_t i = 0; i <= rank; ++i) {
+      if (std::abs(change[i]) <= 1e-9 * largest_change) continue;  // may be rounding
+      double const ratio = y[i] / change[i];
+      if (ratio >= 0 && (least < 0 || ratio < least)) {
         least = ratio;
         first = i;
       }
     }
-    return static_cast<std::size_t>(first);
+    return first;
   }
 
  private:
-  static Eigen::Index size_of(std::vector<std::size_t> const& lags) {
-    return static_cast<Eigen::Index>(lags.size());
+  static std::vector<double> const& alternate(std::vector<double>& signs) {
+    for (std::size_t i = 0; i < signs.size(); ++i) signs[i] = i % 2 == 0 ? 1 : -1;
+    return signs;
   }
 
-  void solve_dual() {
-    factors.compute(system);
-    y = factors.transpose().solve(Eigen::VectorXd::Unit(system.cols(), system.cols() - 1));
+  // Columns: the basis functions on the reference, and the signs of the error.
+  static lu matrix(exponential_basis const& basis, std::vector<std::size_t> const& lags,
+                   std::vector<double> const& signs) {
+    std::vector<double> rows;
+    rows.reserve(lags.size() * lags.size());
+    for (std::size_t i = 0; i < lags.size(); ++i) {
+      for (std::size_t j = 0; j < basis.rank(); ++j) rows.push_back(basis.function(j)[lags[i]]);
+      rows.push_back(signs[i]);
+    }
+    return {std::move(rows), lags.size()};
   }
 
-  Eigen::MatrixXd system;  // basis functions on the reference, and the signs of the error
-  Eigen::VectorXd values;
-  Eigen::PartialPivLU<Eigen::MatrixXd> factors;
-  Eigen::VectorXd y;
+  // Orthogonal to the basis functions, and Sum_i signs_i y_i = 1.
+  std::vector<double> dual() const {
+    std::vector<double> right(rank + 1, 0.0);
+    right.back() = 1;
+    return system.solve_transposed(std::move(right));
+  }
+
+  std::size_t rank;
+  std::vector<double> signs;
+  lu system;
+  std::vector<double> values;
+  std::vector<double> y;
 };
 
 }  // namespace wane::spectra

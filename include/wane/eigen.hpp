@@ -1,0 +1,39 @@
+// as_sequence: an Eigen matrix, array, map or block of [T, C] numbers as a view of one sequence.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <type_traits>
+
+#include "wane/core/view.hpp"
+
+namespace wane {
+
+// Whether the elements lie in memory, so that strides reach them; expressions are computed instead.
+template <class Dense>
+inline constexpr bool lies_in_memory = (std::remove_cvref_t<Dense>::Flags &
+                                        Eigen::DirectAccessBit) != 0;
+
+// Rows are tokens and columns are channels: [T, C] as [1, T, 1, C], in either storage order, with
+// the strides of the matrix, which must outlive the view. A column vector is T tokens of one
+// channel, a row vector one token. What Eigen lets write gives a view to write; const, to read.
+template <class Dense>
+requires std::is_base_of_v<Eigen::DenseBase<std::remove_cvref_t<Dense>>, std::remove_cvref_t<Dense>>
+auto as_sequence(Dense&& values) {
+  using matrix = std::remove_cvref_t<Dense>;
+  static_assert(
+      lies_in_memory<Dense>,
+      "as_sequence: an Eigen expression has no memory of its own; eval() it into a matrix");
+  static_assert(std::is_lvalue_reference_v<Dense> ||
+                    !std::is_base_of_v<Eigen::PlainObjectBase<matrix>, matrix>,
+                "as_sequence: this matrix is a temporary; the view would outlive it");
+  using T = std::remove_pointer_t<decltype(values.data())>;
+  auto const inner = static_cast<index>(values.innerStride());
+  auto const outer = static_cast<index>(values.outerStride());
+  bool const rows_together = matrix::IsRowMajor;
+  return sequence_view<T>(
+      values.data(), {1, static_cast<index>(values.rows()), 1, static_cast<index>(values.cols())},
+      {0, rows_together ? outer : inner, 0, rows_together ? inner : outer});
+}
+
+}  // namespace wane

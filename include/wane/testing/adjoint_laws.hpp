@@ -1,0 +1,127 @@
+// The laws of the adjoint: it is the transpose of the derivative of the run.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/adjoint.hpp"
+#include "wane/testing/laws.hpp"
+
+namespace wane::testing {
+
+// Checks the adjoint of a problem in double (or complex double). The loss is
+// Re <dy, y> + Re <df, final state> with random dy and df; `bound` is relative, 1e-7 for the
+// central differences used.
+template <differentiable_problem P>
+class adjoint_law_kit {
+ public:
+  using Op = operator_of<P>;
+  using T = accumulate_type<Op>;
+  using numbers = std::vector<T>;
+
+  adjoint_law_kit(P& p, double bound, unsigned seed)
+      : problem_(p), bound_(bound), shape_(p.make(0, p.time()).shape()), bits_(seed) {
+    auto const outputs =
+        static_cast<std::size_t>(shape_.batch * shape_.time * shape_.heads * shape_.columns);
+    auto const states =
+        static_cast<std::size_t>(shape_.batch * shape_.heads * shape_.rows * shape_.columns);
+    initial_ = random_numbers<T>(states, bits_);
+    final_gradient_ = random_numbers<T>(states, bits_);
+    output_gradient_ = random_numbers<T>(outputs, bits_);
+  }
+
+  std::vector<law_result> check() {
+    numbers const initial_gradient = backward(1);
+    std::vector<law_result> results{threads_change_no_bit()};
+    results.push_back(derivative("initial state", std::span<T>(initial_), initial_gradient));
+    auto inputs = problem_.inputs();
+    auto gradients = problem_.input_gradients();
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      results.push_back(derivative("input " + std::to_string(i), std::span<T>(inputs[i]),
+                                   numbers(gradients[i].begin(), gradients[i].end())));
+    return results;
+  }
+
+ private:
+  state_view<T> as_state(numbers& values) const {
+    return {{values.data(), shape_.batch, shape_.heads, shape_.rows, shape_.columns}, nullptr};
+  }
+  state_view<T const> as_const_state(numbers const& values) const {
+    return {{values.data(), shape_.batch, shape_.heads, shape_.rows, shape_.columns}, nullptr};
+  }
+
+  // Fills the problem's gradients and returns that of the initial state.
+  numbers backward(int threads) {
+    numbers initial_gradient(initial_.size());
+    adjoint_options<T> options;
+    options.initial = as_const_state(initial_);
+    options.final_gradient = as_const_state(final_gradient_);
+    options.initial_gradient = as_state(initial_gradient);
+    options.threads = threads;
+    auto const dy = sequence_view<T>(output_gradient_.data(), shape_.batch, shape_.time,
+                                     shape_.heads, shape_.columns);
+    adjoint(problem_.make(0, shape_.time), dy, problem_.gradients(), options);
+    return initial_gradient;
+  }
+
+  double loss() const {
+    numbers y(output_gradient_.size()), final(initial_.size());
+    run_options<T> options;
+    options.initial = as_const_state(initial_);
+    options.final = as_state(final);
+    run(problem_.make(0, shape_.time),
+        sequence_view<T>(y.data(), shape_.batch, shape_.time, shape_.heads, shape_.columns),
+        options);
+    return inner(output_gradient_, y) + inner(final_gradient_, final);
+  }
+
+  static double inner(numbers const& a, numbers const& b) {
+    double total = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) total += std::real(conjugate(a[i]) * b[i]);
+    return total;
+  }
+
+  // d loss / d direction by a central difference, against <gradient, direction>.
+  law_result derivative(std::string const& name, std::span<T> input, numbers const& gradient) {
+    double worst = 0, largest = 0;
+    for (int trial = 0; trial < 3; ++trial) {
+      numbers const toward = random_numbers<T>(input.size(), bits_);
+      numbers const here(input.begin(), input.end());
+      double const step = 1e-5;
+      auto const shifted = [&](double by) {
+        for (std::size_t i = 0; i < here.size(); ++i) input[i] = here[i] + toward[i] * T(by);
+        return loss();
+      };
+      double const slope =
+          (8 * (shifted(step) - shifted(-step)) - (shifted(2 * step) - shifted(-2 * step))) /
+          (12 * step);
+      std::copy(here.begin(), here.end(), input.begin());
+      worst = std::max(worst, std::abs(inner(gradient, toward) - slope));
+      largest = std::max(largest, std::sqrt(inner(gradient, gradient) * inner(toward, toward)));
+    }
+    return {"adjoint: derivative by " + name, worst == 0 ? 0 : worst / largest, bound_};
+  }
+
+  law_result threads_change_no_bit() {
+    auto const all = [&](int threads) {
+      numbers found = backward(threads);
+      for (auto gradient : problem_.input_gradients())
+        found.insert(found.end(), gradient.begin(), gradient.end());
+      return found;
+    };
+    bool const same = all(1) == all(3);
+    return {"adjoint: threads change no bit", same ? 0. : 1., 0};
+  }
+
+  P& problem_;
+  double bound_;
+  recurrence_shape shape_;
+  std::mt19937_64 bits_;
+  numbers initial_, final_gradient_, output_gradient_;
+};
+
+// Checks all laws of the adjoint on a problem.
+template <differentiable_problem P>
+std::vector<law_result> check_adjoint_laws(P& p, double bound = 1e-8, unsigned seed = 1) {
+  return adjoint_law_kit<P>(p, bound, seed).check();
+}
+
+}  // namespace wane::testing

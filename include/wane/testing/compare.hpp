@@ -1,0 +1,87 @@
+// Outputs and states of a run, and how far two of them are apart.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "wane/core/state.hpp"
+
+namespace wane::testing {
+
+// How far values are apart: the norm of a - b over the norm of b, of all pairs it was shown; NaN
+// where a value is.
+class distance {
+ public:
+  template <class T>
+  void see(std::vector<T> const& a, std::vector<T> const& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      apart_ += square(std::abs(a[i] - b[i]));
+      size_ += square(std::abs(b[i]));
+    }
+  }
+  double relative() const { return apart_ == 0 ? 0 : std::sqrt(apart_ / size_); }
+
+ private:
+  static double square(auto x) { return static_cast<double>(x) * static_cast<double>(x); }
+  double apart_ = 0, size_ = 0;
+};
+
+// What a run leaves behind. The output starts as NaN, so that what is not written is seen.
+template <class T>
+struct result {
+  recurrence_shape shape;
+  std::vector<T> output;
+  recurrent_state<T> state;
+
+  result(recurrence_shape const& of, recurrent_state<T> start)
+      : shape(of),
+        output(static_cast<std::size_t>(of.batch * of.time * of.heads * of.columns),
+               T(std::numeric_limits<real_type<T>>::quiet_NaN())),
+        state(std::move(start)) {}
+
+  sequence_view<T> view() {
+    return {output.data(), shape.batch, shape.time, shape.heads, shape.columns};
+  }
+  state_view<T const> state_to_read() const { return state; }
+
+  bool same_bits(result const& other) const {
+    auto const same = [](std::vector<T> const& a, std::vector<T> const& b) {
+      return a.size() == b.size() &&
+             (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+    };
+    return same(output, other.output) && same(state.values(), other.state.values());
+  }
+};
+
+// States count as outputs of a later token.
+template <class T>
+double difference(result<T> const& a, result<T> const& b) {
+  distance apart;
+  apart.see(a.output, b.output);
+  apart.see(a.state.values(), b.state.values());
+  return apart.relative();
+}
+
+// A number from the normal distribution; both parts of a complex one.
+template <class T>
+T random_number(std::mt19937_64& bits) {
+  std::normal_distribution<double> normal;
+  if constexpr (is_complex<T>)
+    return T(static_cast<real_type<T>>(normal(bits)), static_cast<real_type<T>>(normal(bits)));
+  else
+    return static_cast<T>(normal(bits));
+}
+
+template <class T>
+std::vector<T> random_numbers(std::size_t count, std::mt19937_64& bits) {
+  std::vector<T> values(count);
+  for (T& x : values) x = random_number<T>(bits);
+  return values;
+}
+
+}  // namespace wane::testing

@@ -1,0 +1,220 @@
+// The laws that every recurrence keeps, checked on any operator.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "wane/core/effect.hpp"
+#include "wane/run/run.hpp"
+#include "wane/testing/compare.hpp"
+#include "wane/testing/problem.hpp"
+
+namespace wane::testing {
+
+// What came of one law; `error` is relative to the norm of what is compared with.
+struct law_result {
+  std::string law;
+  double error, bound;
+  bool holds() const { return error <= bound; }
+};
+
+// Runs a problem in the ways the laws speak of, output and state in its accumulating type.
+// `bound` is the agreement asked for: 1e-6 in float and 1e-12 in double for decays that fade.
+template <problem P>
+class law_kit {
+ public:
+  using Op = operator_of<P>;
+  using T = accumulate_type<Op>;
+
+  law_kit(P const& p, double bound, unsigned seed)
+      : problem_(p), bound_(bound), time_(p.time()), shape_(all().shape()), initial_(all()) {
+    std::mt19937_64 bits(seed);
+    initial_.values() = random_numbers<T>(initial_.values().size(), bits);
+    for (index& position : initial_.positions()) position = 1000;
+  }
+
+  std::vector<law_result> check() const {
+    std::vector<law_result> results{
+        step_is_run(),          order_does_not_matter(),   split_is_whole(),
+        size_does_not_matter(), packed_is_separate(),      threads_change_no_bit(),
+        reverse_splits(),       nothing_changes_nothing(), positions_count()};
+    if constexpr (scannable<Op>) results.push_back(effects_compose());
+    return results;
+  }
+
+  // Token by token through `step` equals one run.
+  law_result step_is_run() const {
+    result<T> stepped(shape_, initial_);
+    for (index t = 0; t < time_; ++t)
+      step(problem_.make(t, t + 1), stepped.view().tokens(t, t + 1), state_view<T>(stepped.state));
+    return {"step = run", difference(stepped, whole()), bound_};
+  }
+
+  // The runner that run() chooses equals the plain order.
+  law_result order_does_not_matter() const {
+    result<T> ordered(shape_, initial_);
+    run_in_order(all(), ordered.view(), options_for(ordered));
+    return {"any runner = in order", difference(whole(), ordered), bound_};
+  }
+
+  // A sequence cut anywhere, the state carried over, equals the sequence run whole.
+  law_result split_is_whole() const {
+    double worst = 0;
+    for (index cut : {index{1}, time_ / 3, time_ / 2, time_ - 1})
+      if (0 < cut && cut < time_)
+        worst = std::max(worst, difference(in_pieces({0, cut, time_}), whole()));
+    return {"split = whole", worst, bound_};
+  }
+
+  // So does one cut in many pieces of any size.
+  law_result size_does_not_matter() const {
+    double worst = 0;
+    for (index size : {1, 2, 3, 7, 64, 65}) {
+      std::vector<index> cuts;
+      for (index t = 0; t < time_; t += size) cuts.push_back(t);
+      cuts.push_back(time_);
+      worst = std::max(worst, difference(in_pieces(cuts), whole()));
+    }
+    return {"the size of pieces does not matter", worst, bound_};
+  }
+
+  // Sequences packed end to end (one of them empty) equal each run alone from an empty state.
+  law_result packed_is_separate() const {
+    if (shape_.batch != 1) return {"packed = separate", 0, bound_};
+    std::vector<index> const starts{0, time_ / 5, time_ / 5, time_ / 2, time_};
+    result<T> packed(shape_, recurrent_state<T>(all(), 4)), separate = packed;
+    run_options<T> options;
+    options.packed = {starts};
+    options.final = packed.state;
+    run(all(), packed.view(), options);
+    auto const size = separate.state.values().size() / 4;
+    for (std::size_t n = 0; n < 4; ++n) {
+      auto const op = problem_.make(starts[n], starts[n + 1]);
+      recurrent_state<T> own(op);
+      run_options<T> alone;
+      alone.final = own;
+      run(op, separate.view().tokens(starts[n], starts[n + 1]), alone);
+      std::copy_n(own.values().data(), size, separate.state.values().data() + n * size);
+    }
+    return {"packed = separate", difference(packed, separate), bound_};
+  }
+
+  // Every number of threads gives the same bits.
+  law_result threads_change_no_bit() const {
+    double different = 0;
+    for (int threads : {1, 2, 3, 5}) {
+      result<T> other(shape_, initial_);
+      auto options = options_for(other);
+      options.threads = threads;
+      run(all(), other.view(), options);
+      different += !other.same_bits(whole());
+    }
+    return {"threads change no bit", different, 0};
+  }
+
+  // Backward in time, too, split = whole: the later piece comes first.
+  law_result reverse_splits() const {
+    result<T> together(shape_, initial_), split(shape_, initial_);
+    auto options = options_for(together);
+    options.direction = direction::reverse;
+    run(all(), together.view(), options);
+    index const cut = time_ / 2;
+    options = options_for(split);
+    options.direction = direction::reverse;
+    run(problem_.make(cut, time_), split.view().tokens(cut, time_), options);
+    options.initial = split.state;
+    run(problem_.make(0, cut), split.view().tokens(0, cut), options);
+    return {"reverse: split = whole", difference(split, together), bound_};
+  }
+
+  // No token leaves the state as it was, to the bit.
+  law_result nothing_changes_nothing() const {
+    result<T> none(shape_, recurrent_state<T>(all()));
+    run(problem_.make(0, 0), none.view().tokens(0, 0), options_for(none));
+    return {"no token, no change", none.state.values() == initial_.values() ? 0. : 1., 0};
+  }
+
+  // The position in the state is the number of tokens seen.
+  law_result positions_count() const {
+    double wrong = 0;
+    auto const after = whole();
+    for (index position : after.state.positions()) wrong += position != 1000 + time_;
+    return {"positions count tokens", wrong, 0};
+  }
+
+  // Effects of pieces compose to the effect of the whole, in any grouping, with the identity.
+  law_result effects_compose() const requires scannable<Op> {
+    index const a = time_ / 3, b = time_ / 2;
+    auto const first = effects(0, a), second = effects(a, b), third = effects(b, time_);
+    auto const wanted = effects(0, time_);
+    distance apart;
+    auto const compare = [&](effect<T> const& is, effect<T> const& should_be) {
+      apart.see<T>({is.decay, is.drive}, {should_be.decay, should_be.drive});
+    };
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      compare(then(then(first[i], second[i]), third[i]), wanted[i]);
+      compare(then(first[i], then(second[i], third[i])), wanted[i]);
+      compare(then(effect<T>{}, wanted[i]), wanted[i]);
+      compare(then(wanted[i], effect<T>{}), wanted[i]);
+    }
+    // The decays are differences of states, and so are rounded twice.
+    return {"effects compose", apart.relative(), 2 * bound_};
+  }
+
+ private:
+  Op all() const { return problem_.make(0, time_); }
+
+  run_options<T> options_for(result<T>& to) const {
+    run_options<T> options;
+    options.initial = initial_;
+    options.final = to.state;
+    return options;
+  }
+
+  result<T> in_pieces(std::vector<index> const& cuts) const {
+    result<T> to(shape_, initial_);
+    auto options = options_for(to);
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      run(problem_.make(cuts[i], cuts[i + 1]), to.view().tokens(cuts[i], cuts[i + 1]), options);
+      options.initial = to.state_to_read();
+    }
+    return to;
+  }
+  result<T> whole() const { return in_pieces({0, time_}); }
+
+  // The final state from a state of all ones less that from zeros, and the latter.
+  std::vector<effect<T>> effects(index begin, index end) const {
+    auto const from = [&](T start) {
+      recurrent_state<T> state(all());
+      for (T& s : state.values()) s = start;
+      recurrence_shape part = shape_;
+      part.time = end - begin;
+      result<T> to(part, state);
+      run_options<T> options;
+      options.initial = state;
+      options.final = to.state;
+      run(problem_.make(begin, end), to.view(), options);
+      return to.state.values();
+    };
+    auto const ones = from(T(1)), zeros = from(T(0));
+    std::vector<effect<T>> found(ones.size());
+    for (std::size_t i = 0; i < found.size(); ++i) found[i] = {ones[i] - zeros[i], zeros[i]};
+    return found;
+  }
+
+  P const& problem_;
+  double bound_;
+  index time_;
+  recurrence_shape shape_;
+  recurrent_state<T> initial_;
+};
+
+// Checks all laws on a problem with random initial states made from `seed`.
+template <problem P>
+std::vector<law_result> check_laws(P const& p, double bound, unsigned seed = 1) {
+  return law_kit<P>(p, bound, seed).check();
+}
+
+}  // namespace wane::testing

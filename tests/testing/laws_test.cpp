@@ -1,0 +1,101 @@
+// Every operator of wane keeps every law, in every scalar type and ragged shape.
+// SPDX-License-Identifier: MIT
+#include "wane/testing/laws.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/problems.hpp"
+#include "wane/testing/adjoint_laws.hpp"
+
+namespace wane::testing {
+namespace {
+
+void expect_to_hold(std::vector<law_result> const& results, std::string const& of = "") {
+  for (law_result const& r : results)
+    EXPECT_TRUE(r.holds()) << of << r.law << ": error " << r.error << ", bound " << r.bound;
+}
+
+// Agreement of runners, HOUSE's 1e-6 in float; in double the same multiple of its rounding.
+template <class T>
+constexpr double agreement = sizeof(real_type<T>) == 4 ? 1e-6 : 1e-13;
+
+template <class T>
+class Laws : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Laws, Scalars);
+
+constexpr index times[] = {5, 64, 129, 1000};
+constexpr index widths[] = {1, 2, 3, 4, 7, 8, 16, 63, 65};
+
+TYPED_TEST(Laws, LinearRecurrenceWithLogDecays) {
+  for (index time : times)
+    for (index channels : widths)
+      expect_to_hold(check_laws(linear_problem<decay_as::log, TypeParam>(1, time, 1, channels),
+                                agreement<TypeParam>));
+}
+
+TYPED_TEST(Laws, LinearRecurrenceWithPlainFactors) {
+  for (index time : times)
+    for (index channels : widths)
+      expect_to_hold(check_laws(linear_problem<decay_as::factor, TypeParam>(1, time, 1, channels),
+                                agreement<TypeParam>));
+}
+
+TYPED_TEST(Laws, LinearRecurrenceWithSeveralHeadsAndSequences) {
+  for (index channels : {1, 4, 17})
+    expect_to_hold(check_laws(linear_problem<decay_as::log, TypeParam>(3, 100, 2, channels),
+                              agreement<TypeParam>));
+}
+
+TYPED_TEST(Laws, ExponentialBank) {
+  std::vector<index> const few{5, 129}, many{5, 64, 129, 1000};
+  for (index time : is_complex<TypeParam> ? few : many)
+    for (index states : {1, 4, 16, 19, 33})
+      for (index channels : {1, 16, 33})
+        expect_to_hold(
+            check_laws(bank_problem<TypeParam>(1, time, 2, states, channels), agreement<TypeParam>),
+            std::to_string(time) + " tokens, " + std::to_string(states) + " states, " +
+                std::to_string(channels) + " channels: ");
+}
+
+TYPED_TEST(Laws, KeyedMemoryWithDecayByRow) {
+  for (index time : times)
+    expect_to_hold(check_laws(keyed_problem<TypeParam>(1, time, 2, 5, 7), agreement<TypeParam>));
+}
+
+TYPED_TEST(Laws, DeltaRule) {
+  for (index time : times)
+    expect_to_hold(check_laws(delta_problem<TypeParam>(1, time, 2, 5, 7), agreement<TypeParam>));
+}
+
+template <class T>
+class AdjointLaws : public ::testing::Test {};
+using Doubles = ::testing::Types<double, std::complex<double>>;
+TYPED_TEST_SUITE(AdjointLaws, Doubles);
+
+template <class P>
+void expect_adjoint(P p) {
+  expect_to_hold(check_adjoint_laws(p));
+}
+
+TYPED_TEST(AdjointLaws, LinearRecurrence) {
+  for (index channels : {1, 3, 16, 17}) {
+    expect_adjoint(linear_problem<decay_as::log, TypeParam>(2, 100, 2, channels));
+    expect_adjoint(linear_problem<decay_as::factor, TypeParam>(2, 100, 2, channels));
+  }
+}
+
+TYPED_TEST(AdjointLaws, ExponentialBank) {
+  for (index states : {1, 16, 19})
+    for (index channels : {1, 8, 13})
+      expect_adjoint(bank_problem<TypeParam>(2, 70, 2, states, channels));
+}
+
+TYPED_TEST(AdjointLaws, KeyedMemoryWithDecayByRow) {
+  expect_adjoint(keyed_problem<TypeParam>(2, 70, 2, 5, 7));
+}
+
+TYPED_TEST(AdjointLaws, DeltaRule) { expect_adjoint(delta_problem<TypeParam>(2, 70, 2, 5, 7)); }
+
+}  // namespace
+}  // namespace wane::testing
