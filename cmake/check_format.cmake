@@ -1,0 +1,33 @@
+# Fails when a C++ or CUDA file is not as clang-format 14 would write it; other versions differ, so
+# without that one it says so and checks nothing.
+# cmake -DROOT=<repository> -P check_format.cmake
+# SPDX-License-Identifier: MIT
+set(pinned 14)
+find_program(clang_format NAMES clang-format-${pinned} clang-format)
+if(NOT clang_format)
+  message("format: not checked, clang-format ${pinned} is not installed")
+  return()
+endif()
+execute_process(COMMAND ${clang_format} --version OUTPUT_VARIABLE version)
+if(NOT version MATCHES "version ${pinned}[.]")
+  string(STRIP "${version}" version)
+  message("format: not checked, it is pinned to ${pinned} and this is ${version}")
+  return()
+endif()
+set(wrong 0)
+foreach(folder include tests bench examples)
+  foreach(extension hpp cuh cpp cu)
+    file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/${folder}/*.${extension})
+    foreach(file IN LISTS files)
+      execute_process(COMMAND ${clang_format} --dry-run -Werror ${file}
+        WORKING_DIRECTORY ${ROOT} RESULT_VARIABLE result ERROR_QUIET)
+      if(result)
+        message("${file}")
+        math(EXPR wrong "${wrong} + 1")
+      endif()
+    endforeach()
+  endforeach()
+endforeach()
+if(wrong)
+  message(FATAL_ERROR "format: run ${clang_format} -i on these ${wrong} files")
+endif()

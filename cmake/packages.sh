@@ -1,0 +1,137 @@
+# What demo.sh and test.sh share: the packages they need, and a line a stage with its seconds.
+# SPDX-License-Identifier: MIT
+# POSIX sh, to be sourced. Packages go by their Debian names.
+
+wane_say() { printf '%s\n' "wane: $*" >&2; }
+
+# One line on stderr that says what is wrong and what would be right, and exit code 2.
+wane_stop() {
+  wane_say "$*"
+  exit 2
+}
+
+wane_has_program() { command -v "$1" >/dev/null 2>&1; }
+
+# Is the header below an include folder that compilers and CMake look into?
+wane_has_header() {
+  for prefix in ${wane_prefixes-/usr /usr/local /opt/homebrew /opt/local "${CONDA_PREFIX-}"}; do
+    for folder in "$prefix/include" "$prefix/include/eigen3"; do
+      if [ -e "$folder/$1" ]; then return 0; fi
+    done
+  done
+  return 1
+}
+
+wane_has_package() {
+  case $1 in
+    g++ | cmake) wane_has_program "$1" ;;
+    make) wane_has_program make || wane_has_program ninja ;;
+    gnuplot-nox) wane_has_program gnuplot ;;
+    libeigen3-dev) wane_has_header Eigen/Core ;;
+    libboost-dev) wane_has_header boost/math/special_functions.hpp ;;
+    libgtest-dev) wane_has_header gtest/gtest.h ;;
+    libbenchmark-dev) wane_has_header benchmark/benchmark.h ;;
+    nlohmann-json3-dev) wane_has_header nlohmann/json.hpp ;;
+    libcli11-dev) wane_has_header CLI/CLI.hpp ;;
+    *) wane_stop "packages.sh knows no package $1" ;;
+  esac
+}
+
+# The command that gets a list of packages on a system without apt.
+wane_other_command() {
+  if wane_has_program dnf; then column=2 command='sudo dnf install'
+  elif wane_has_program pacman; then column=3 command='sudo pacman -S'
+  elif wane_has_program zypper; then column=4 command='sudo zypper install'
+  elif wane_has_program apk; then column=5 command='sudo apk add'
+  elif wane_has_program brew; then column=6 command='brew install'
+  else
+    printf '%s\n' "your system's package manager (the names above are Debian's)"
+    return
+  fi
+  for package in "$@"; do
+    name=$(while read -r debian dnf pacman zypper apk brew; do
+      [ "$debian" = "$package" ] || continue
+      set -- "$debian" "$dnf" "$pacman" "$zypper" "$apk" "$brew"
+      shift $((column - 1))
+      printf '%s' "$1"
+    done <<'TABLE'
+g++                 gcc-c++                 gcc            gcc-c++                 g++            gcc
+make                make                    make           make                    make           make
+cmake               cmake                   cmake          cmake                   cmake          cmake
+libeigen3-dev       eigen3-devel            eigen          eigen3-devel            eigen-dev      eigen
+libboost-dev        boost-devel             boost          libboost_headers-devel  boost-dev      boost
+libgtest-dev        gtest-devel             gtest          gtest                   gtest-dev      googletest
+libbenchmark-dev    google-benchmark-devel  benchmark      benchmark-devel         benchmark-dev  google-benchmark
+nlohmann-json3-dev  json-devel              nlohmann-json  nlohmann_json-devel     nlohmann-json  nlohmann-json
+libcli11-dev        cli11-devel             cli11          cli11-devel             cli11-dev      cli11
+gnuplot-nox         gnuplot                 gnuplot        gnuplot                 gnuplot        gnuplot
+TABLE
+    )
+    command="$command $name"
+  done
+  printf '%s\n' "$command"
+}
+
+# apt-get as root, never asking; sudo asks for a password only where a person sits.
+wane_apt_get() {
+  wane_sudo=
+  if [ "$(id -u)" != 0 ]; then
+    wane_sudo='sudo -n'
+    if [ -t 0 ]; then wane_sudo=sudo; fi
+  fi
+  $wane_sudo env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+# Makes sure of the packages named: silent and without a network where they are there, by apt-get
+# on Debian and Ubuntu, in one line that says what to do elsewhere.
+wane_need() {
+  missing=
+  for package in "$@"; do
+    wane_has_package "$package" || missing="$missing $package"
+  done
+  if [ -n "$missing" ]; then
+    if ! wane_has_program apt-get; then
+      wane_stop "missing:$missing; get them with: $(wane_other_command $missing)"
+    fi
+    if [ "$(id -u)" != 0 ] && ! wane_has_program sudo; then
+      wane_stop "missing:$missing; as root, run: apt-get install$missing"
+    fi
+    wane_stage "apt-get install$missing"
+    # What the first try has to say is of no interest: old package lists, most often.
+    wane_apt_get install --no-install-recommends $missing 2>/dev/null ||
+      { wane_apt_get update && wane_apt_get install --no-install-recommends $missing; } ||
+      wane_stop "could not install them; see above, and try: sudo apt-get install$missing"
+  fi
+  version=$(cmake --version | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
+  case $version in
+    3.2[5-9]* | 3.[3-9][0-9]* | [4-9].* | [1-9][0-9].*) ;;
+    *) wane_stop "cmake is $version, 3.25 is needed: Debian 12, Ubuntu 24.04 or newer have it" ;;
+  esac
+}
+
+wane_stage_name=
+wane_stage() {
+  wane_end_stage
+  wane_stage_name=$*
+  wane_stage_start=$(date +%s)
+  printf '\n== %s\n' "$wane_stage_name"
+}
+wane_end_stage() {
+  [ -z "$wane_stage_name" ] ||
+    printf -- '-- %s: %d s\n' "$wane_stage_name" $(($(date +%s) - wane_stage_start))
+  wane_stage_name=
+}
+
+# Builds go to every processor, through Ninja and ccache where they are.
+wane_prepare_builds() {
+  processors=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+  export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$processors}"
+  export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$processors}"
+  if wane_has_program ninja; then export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"; fi
+  if wane_has_program ccache; then
+    # Without these it does not cache files that use a precompiled header.
+    export CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:-pch_defines,time_macros}"
+    export CMAKE_CXX_COMPILER_LAUNCHER="${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}"
+  fi
+}

@@ -1,0 +1,25 @@
+# Tests of the repository itself, label repository: layers, format, headers alone, consumers.
+# SPDX-License-Identifier: MIT
+set(scripts ${PROJECT_SOURCE_DIR}/cmake)
+
+add_test(NAME layers COMMAND ${CMAKE_COMMAND}
+  -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_layers.cmake)
+add_test(NAME layers.each_rule_bites COMMAND ${CMAKE_COMMAND}
+  -DFOLDER=${PROJECT_BINARY_DIR}/planted_layers -P ${scripts}/check_layers_test.cmake)
+add_test(NAME format COMMAND ${CMAKE_COMMAND}
+  -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_format.cmake)
+add_test(NAME packages COMMAND sh ${scripts}/packages_test.sh)
+add_test(NAME headers_alone COMMAND ${CMAKE_COMMAND}
+  --build ${PROJECT_BINARY_DIR} --target all_verify_interface_header_sets)
+set(names layers layers.each_rule_bites format packages headers_alone)
+
+foreach(way find_package add_subdirectory)
+  add_test(NAME consumer.${way} COMMAND ${CMAKE_COMMAND}
+    -DWAY=${way} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
+    -DCOMPILER=${CMAKE_CXX_COMPILER} -DGENERATOR=${CMAKE_GENERATOR} -DVERSION=${PROJECT_VERSION}
+    "-DFLAGS=${CMAKE_CXX_FLAGS}" -P ${PROJECT_SOURCE_DIR}/tests/consumer/run.cmake)
+  list(APPEND names consumer.${way})
+endforeach()
+
+set_tests_properties(${names} PROPERTIES LABELS repository TIMEOUT 1200)
+set_tests_properties(format PROPERTIES SKIP_REGULAR_EXPRESSION "format: not checked")

@@ -1,0 +1,57 @@
+# Builds and runs everything that must pass:
+#   sh cmake/test.sh [--slow]
+# --slow adds the tests with the label slow. The last lines are ctest's.
+# SPDX-License-Identifier: MIT
+set -eu
+. "$(dirname "$0")/packages.sh"
+cd "$(dirname "$0")/.."
+
+slow=no
+for argument; do
+  case $argument in
+    --slow) slow=yes ;;
+    *) wane_stop "$argument is not an option; usage: sh cmake/test.sh [--slow]" ;;
+  esac
+done
+
+wane_need g++ make cmake libeigen3-dev libboost-dev libgtest-dev libbenchmark-dev \
+  nlohmann-json3-dev libcli11-dev gnuplot-nox
+wane_prepare_builds
+
+wane_stage "g++: build"
+CXX=g++ cmake --preset dev
+cmake --build --preset dev
+
+if wane_has_program clang++; then
+  wane_stage "clang++: build"
+  cmake --preset clang -DWANE_BENCH=OFF
+  cmake --build --preset clang
+  wane_stage "clang++: test"
+  ctest --preset clang
+else
+  wane_stage "clang++ is not installed: not tested"
+fi
+
+wane_stage "address and undefined behaviour sanitizers: build"
+CXX=g++ cmake --preset sanitize
+cmake --build --preset sanitize
+wane_stage "address and undefined behaviour sanitizers: test"
+ctest --preset sanitize
+
+if wane_has_program nvcc; then
+  wane_stage "nvcc, sm_80 and sm_90: build"
+  CXX=g++ cmake --preset cuda -DWANE_BENCH=OFF -DWANE_EXAMPLES=OFF
+  cmake --build --preset cuda --target wane-cuda
+  if grep -q '[^ ]_test[.]cu' build/cuda/compile_commands.json; then
+    wane_stage "nvcc, sm_80 and sm_90: test"
+    ctest --preset cuda
+  fi
+else
+  wane_stage "nvcc is not installed: the CUDA headers are not compiled"
+fi
+
+wane_stage "g++: test, with layers, headers alone, consumers, format"
+if [ "$slow" = yes ]; then
+  exec ctest --test-dir build/dev --output-on-failure --no-tests=error
+fi
+exec ctest --preset dev

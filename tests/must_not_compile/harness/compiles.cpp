@@ -1,0 +1,3 @@
+// expect: anything
+// SPDX-License-Identifier: MIT
+int main() {}
