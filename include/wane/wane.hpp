@@ -11,5 +11,6 @@
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/run/adjoint.hpp"
+#include "wane/run/effects.hpp"
 #include "wane/run/run.hpp"
 #include "wane/version.hpp"

@@ -31,8 +31,14 @@ template <class Op, class Time = index>
 using token_of = decltype(std::declval<Op const&>().at(std::declval<place<Time>>()));
 
 // The type an operator computes in: that of its values.
+// (A type that is no recurrence is given float, so that the door can say what is wrong.)
 template <class Op>
 struct accumulate_type_of {
+  using type = float;
+};
+template <class Op>
+requires affine_recurrence<Op> &&
+    (!requires { typename Op::accumulate; }) struct accumulate_type_of<Op> {
   using type = std::remove_cvref_t<decltype(std::declval<token_of<Op>>().value(index{}))>;
 };
 template <class Op>

@@ -14,9 +14,12 @@ namespace wane {
 // Keeps the states of every 16th to 64th token and computes the others again. The result is the
 // same bits for any number of threads. Gradients must not overlap inputs.
 // Throws wane::error, before anything is written, when a shape does not fit.
-template <affine_recurrence Op, class Out, class Gradients, class State = accumulate_type<Op>>
+template <class Op, class Out, class Gradients, class State = accumulate_type<Op>>
 void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
              adjoint_options<State> const& options = {}) {
+  static_assert(affine_recurrence<Op>,
+                "wane::adjoint: only an affine recurrence, one that brings "
+                "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
   using Sums = head_gradients<wider<accumulate_type<Op>>>;
   recurrence_shape const shape = op.shape();
   check(shape);

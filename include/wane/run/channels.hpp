@@ -34,7 +34,7 @@ struct by_columns {
   }
   index piece_tokens(index tokens) const { return tokens; }
   void effect(walk const& w, auto* effects) const {
-    segment_effect<Op, accumulate_type<Op>>(op, w, effects);
+    column_effects<Op, accumulate_type<Op>>(op, w, effects);
   }
 };
 

@@ -61,8 +61,12 @@ void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State
 // The output may be the memory of the operator's own per-token, per-column input of the same type
 // and strides; otherwise inputs and outputs do not overlap.
 // Throws wane::error, before anything is written, when a shape does not fit.
-template <diagonal_recurrence Op, class Out, class State = accumulate_type<Op>>
+template <class Op, class Out, class State = accumulate_type<Op>>
 void run(Op const& op, sequence_view<Out> output, run_options<State> const& options = {}) {
+  static_assert(diagonal_recurrence<Op>,
+                "wane::run: this type is no recurrence; it needs shape() "
+                "and at(place), which gives a token with value(j), or shape() and its own "
+                "advance(place, state, write); see wane/core/recurrence.hpp");
   recurrence_shape const shape = op.shape();
   check(shape);
   check("output", output, shape);
@@ -81,8 +85,12 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
 
 // Takes the tokens of `op` (most often one) into `state`, [B, H, rows, columns], and advances its
 // positions; output [B, T, H, columns]. Allocates nothing: made for streaming.
-template <diagonal_recurrence Op, class Out, class State>
+template <class Op, class Out, class State>
 void step(Op const& op, sequence_view<Out> output, state_view<State> state) {
+  static_assert(diagonal_recurrence<Op>,
+                "wane::step: this type is no recurrence; it needs shape() "
+                "and at(place), which gives a token with value(j), or shape() and its own "
+                "advance(place, state, write); see wane/core/recurrence.hpp");
   recurrence_shape const shape = op.shape();
   check(shape);
   check("output", output, shape);

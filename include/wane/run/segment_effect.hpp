@@ -103,7 +103,7 @@ sum_effect<T> lane(sum_effect<simd<T, W>> const& e, int l) {
 
 // Effects of all columns of a walk, to effects[j].
 template <channelwise Op, class T>
-[[gnu::noinline]] void segment_effect(Op const& shared, walk const w, effect_of<Op, T>* effects) {
+[[gnu::noinline]] void column_effects(Op const& shared, walk const w, effect_of<Op, T>* effects) {
   constexpr int width = simd_width<T>;
   using vector = simd<T, width>;
   Op const op = shared;

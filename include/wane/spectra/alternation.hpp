@@ -30,6 +30,13 @@ inline std::size_t top_of_run(std::vector<double> const& error, std::size_t from
   return top;
 }
 
+inline bool alternates(std::vector<double> const& error,
+                       std::vector<std::size_t> const& reference) {
+  for (std::size_t i = 1; i < reference.size(); ++i)
+    if (same_sign(error[reference[i]], error[reference[i - 1]])) return false;
+  return true;
+}
+
 // Brings `entering` in for the neighbour of its sign, so that signs still alternate; beyond an end
 // of the other sign, the far end leaves.
 inline void exchange_one(std::vector<double> const& error, std::vector<std::size_t>& reference,
@@ -53,8 +60,7 @@ inline void exchange_one(std::vector<double> const& error, std::vector<std::size
 // the first lags, which only fast rates tell apart, is singular to rounding. Returns false, and
 // leaves the reference as it is, where the signs do not alternate: rounding.
 inline bool move_to_extrema(std::vector<double> const& error, std::vector<std::size_t>& reference) {
-  for (std::size_t i = 1; i < reference.size(); ++i)
-    if (same_sign(error[reference[i]], error[reference[i - 1]])) return false;
+  if (!alternates(error, reference)) return false;
   for (std::size_t& lag : reference) lag = top_of_run(error, lag);
   std::size_t const largest = index_of_largest(error);
   if (!std::binary_search(reference.begin(), reference.end(), largest))

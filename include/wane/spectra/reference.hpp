@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -28,7 +29,8 @@ class reference_fit {
     for (std::size_t lag : lags) values.push_back(error[lag]);
     y = dual();
     bool agree = true;
-    for (std::size_t i = 0; i <= rank; ++i) agree = agree && signs[i] * y[i] >= 0;
+    for (std::size_t i = 0; i <= rank; ++i)
+      agree = agree && signs[i] * y[i] >= -nearly_zero * largest_size(y);
     if (agree) return;
     for (std::size_t i = 0; i <= rank; ++i) signs[i] = y[i] < 0 ? -1 : 1;
     system = matrix(basis, lags, signs);
@@ -51,21 +53,28 @@ class reference_fit {
 
   // Which lag of the reference leaves when `entering` comes in with an error of the fit above the
   // bound: y_entering grows from zero until the first of the other y_i vanishes. The bound rises.
+  // Of those that vanish at about the same time, as fast rates make the first lags do, the one that
+  // changes most leaves (Harris 1973): the others would leave a nearly singular reference.
   std::size_t leaving(exponential_basis const& basis, std::size_t entering, bool positive) const {
     // Signs so that the error on the reference is that of y.
     double const direction = (dot(y, values) > 0) == positive ? 1 : -1;
     std::vector<double> row(rank + 1, 0.0);
     for (std::size_t j = 0; j < rank; ++j) row[j] = direction * basis.function(j)[entering];
     std::vector<double> const change = system.solve_transposed(std::move(row));
-    double largest_change = 0;
-    for (double part : change) largest_change = std::max(largest_change, std::abs(part));
+    double const slack = nearly_zero * largest_size(y);
+    double const smallest_change = 1e-9 * largest_size(change);  // less may be rounding
+    double soonest = std::numeric_limits<double>::infinity();
+    auto const shrinks = [&](std::size_t i) {
+      return change[i] * y[i] >= 0 && std::abs(change[i]) > smallest_change;
+    };
+    for (std::size_t i = 0; i <= rank; ++i)
+      if (shrinks(i)) soonest = std::min(soonest, (std::abs(y[i]) + slack) / std::abs(change[i]));
     std::size_t first = 0;
-    double least = -1;
+    double most = 0;
     for (std::size_t i = 0; i <= rank; ++i) {
-      if (std::abs(change[i]) <= 1e-9 * largest_change) continue;  // may be rounding
-      double const ratio = y[i] / change[i];
-      if (ratio >= 0 && (least < 0 || ratio < least)) {
-        least = ratio;
+      if (!shrinks(i) || std::abs(y[i]) > soonest * std::abs(change[i])) continue;
+      if (std::abs(change[i]) > most) {
+        most = std::abs(change[i]);
         first = i;
       }
     }
@@ -73,6 +82,14 @@ class reference_fit {
   }
 
  private:
+  static constexpr double nearly_zero = 1e-8;
+
+  static double largest_size(std::vector<double> const& parts) {
+    double largest = 0;
+    for (double part : parts) largest = std::max(largest, std::abs(part));
+    return largest;
+  }
+
   static std::vector<double> const& alternate(std::vector<double>& signs) {
     for (std::size_t i = 0; i < signs.size(); ++i) signs[i] = i % 2 == 0 ? 1 : -1;
     return signs;

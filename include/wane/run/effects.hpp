@@ -1,0 +1,58 @@
+// effects: what a piece of sequence does to any state, as an element of the public algebra.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/effect.hpp"
+#include "wane/run/options.hpp"
+#include "wane/run/threads.hpp"
+
+namespace wane {
+
+// effect<V> or log_effect<V>, as the operator states its decays.
+template <class Op>
+using segment_effect =
+    std::conditional_t<decays_in_logs<token_of<Op>>, log_effect<accumulate_type<Op>>,
+                       effect<accumulate_type<Op>>>;
+
+// The effect of one token on state element (i, j).
+template <class Op>
+segment_effect<Op> token_effect(Op const& op, place<> at, index i, index j) {
+  using V = accumulate_type<Op>;
+  auto const x = op.at(at);
+  using Token = std::remove_const_t<decltype(x)>;
+  V const drive = write_of(x, i, j);
+  if constexpr (has_element_log_decay<Token>)
+    return {x.log_decay(i, j), drive};
+  else if constexpr (has_row_log_decay<Token>)
+    return {x.log_decay(i), drive};
+  else if constexpr (has_log_decay<Token>)
+    return {x.log_decay(), drive};
+  else if constexpr (std::is_same_v<decltype(decay_of(x, i, j)), no_decay>)
+    return {V(1), drive};
+  else
+    return {decay_of(x, i, j).factor, drive};
+}
+
+// Fills found [B, H, rows, columns] with the effects of all tokens of `op`, so that
+// apply(found(b, h, i, j), S) is what run makes of state element S, and then(first, second) is the
+// effect of two pieces. Throws wane::error when the shape does not fit.
+template <class Op>
+void effects(Op const& op, view<segment_effect<Op>, 4> found, int threads = 0) {
+  static_assert(scannable<Op>,
+                "wane::effects: a piece of sequence has an effect of its own only where no token "
+                "looks at the state; this recurrence has erase terms or a step of its own");
+  recurrence_shape const shape = op.shape();
+  check(shape);
+  check("found", state_view<segment_effect<Op>>{found}, shape.batch, shape);
+  for_each_task(shape.batch * shape.heads, threads_to_use(threads), [&](index task) {
+    walk const w = walk_of(task, shape, {}, direction::forward, nullptr);
+    for (index i = 0; i < shape.rows; ++i)
+      for (index j = 0; j < shape.columns; ++j) {
+        segment_effect<Op> total;
+        for (index k = 0; k < w.count; ++k) total = then(total, token_effect(op, w.token(k), i, j));
+        found(w.sequence, w.head, i, j) = total;
+      }
+  });
+}
+
+}  // namespace wane

@@ -1,0 +1,17 @@
+// expect: wane::step: this type is no recurrence
+// SPDX-License-Identifier: MIT
+// A type without shape() and at() cannot be stepped, and is told what is missing.
+#include "wane/operators/linear_recurrence.hpp"
+#include "wane/run/run.hpp"
+
+#ifdef WANE_CONTROL
+using operation = wane::linear_recurrence<wane::decay_as::log, float>;
+#else
+struct operation {
+  operation(wane::sequence_view<float const>, wane::sequence_view<float const>) {}
+};
+#endif
+
+void use(wane::sequence_view<float> x, wane::state_view<float> s) {
+  wane::step(operation(x, x), x, s);
+}
