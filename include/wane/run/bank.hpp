@@ -94,11 +94,10 @@ concept has_prefetch = requires(Token x) {
 template <int S, bool Stream, class Op, class Columns, class V, class Out>
 WANE_HOST_INLINE void walk_bank_rows(Op const& op, walk const w, Columns const columns,
                                      bank_constants<typename V::scalar> const& constants, index row,
-                                     V (&state)[S], V* partial, sequence_view<Out> const& output) {
+                                     V const (&factor)[S], V const (&weight)[S], V (&state)[S],
+                                     V* partial, sequence_view<Out> const& output) {
   using T = typename V::scalar;
   bool const begins = row == 0, ends = row + S >= constants.padded_rows();
-  T const* const factor = constants.factor.data() + row;
-  T const* const weight = constants.weight.data() + row;
   V const direct = V(constants.direct);
   // P tokens together: each constant is loaded once for all of them, and their sums run abreast.
   auto const tokens = [&]<int P>(std::integral_constant<int, P>, index k) WANE_INLINE_LAMBDA {
@@ -111,14 +110,20 @@ WANE_HOST_INLINE void walk_bank_rows(Op const& op, walk const w, Columns const c
       y[p] = begins ? direct * v[p] : partial[k + p];
       odd[p] = V(T(0));
     });
-    unroll<S>([&](auto s) WANE_INLINE_LAMBDA {
-      V const a = V(factor[s]), c = V(weight[s]);
+    constexpr int abreast = 2;
+    unroll<S / abreast>([&](auto group) WANE_INLINE_LAMBDA {
+      constexpr int first = group * abreast;
+      V a[abreast], c[abreast];
+      unroll<abreast>(
+          [&](auto n) WANE_INLINE_LAMBDA { a[n] = factor[first + n], c[n] = weight[first + n]; });
       unroll<P>([&](auto p) WANE_INLINE_LAMBDA {
-        state[s] = multiply_add(state[s], a, v[p]);
-        if constexpr (s % 2)
-          odd[p] = multiply_add(state[s], c, odd[p]);
-        else
-          y[p] = multiply_add(state[s], c, y[p]);
+        unroll<abreast>([&](auto n) WANE_INLINE_LAMBDA {
+          state[first + n] = multiply_add(state[first + n], a[n], v[p]);
+        });
+        unroll<abreast>([&](auto n) WANE_INLINE_LAMBDA {
+          V& sum = n % 2 ? odd[p] : y[p];
+          sum = multiply_add(state[first + n], c[n], sum);
+        });
       });
     });
     unroll<P>([&](auto p) WANE_INLINE_LAMBDA {
@@ -231,6 +236,11 @@ class bank_runner {
     Op const op = op_;
     sequence_view<Out> const output = output_;
     index const rows = constants_.padded_rows();
+    vector factor[S], weight[S];
+    for (int s = 0; s < S; ++s) {
+      factor[s] = vector(constants_.factor[static_cast<std::size_t>(row + s)]);
+      weight[s] = vector(constants_.weight[static_cast<std::size_t>(row + s)]);
+    }
     for (index k = 0; k < w.count; k += tile) {
       walk const visit = w.part(k, tile);
       Columns columns = first;
@@ -244,8 +254,8 @@ class bank_runner {
               T const correction = constants_.correction[static_cast<std::size_t>(row + s)];
               held[s] = multiply_add(held[s], vector(correction), held[s]);
             });
-          walk_bank_rows<S, Stream>(op, visit.part(n, period), columns, constants_, row, held,
-                                    partial ? partial + n : nullptr, output);
+          walk_bank_rows<S, Stream>(op, visit.part(n, period), columns, constants_, row, factor,
+                                    weight, held, partial ? partial + n : nullptr, output);
         }
         unroll<S>([&](auto s) WANE_INLINE_LAMBDA { states[s] = held[s]; });
       }

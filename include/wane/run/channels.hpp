@@ -65,11 +65,10 @@ bool run_as_teams(Op const& op, run_options<State> const& options, int threads, 
       std::max<index>(16, bytes_of_piece / (2 * index{sizeof(T)} * shape.columns)));
   if (!options.threads_over_time || walks >= threads || shape.time < 2 * threads * piece)
     return false;
-  std::vector<T> carry(static_cast<std::size_t>(shape.columns));
   for (index i = 0; i < walks; ++i) {
     walk const w = walk_of(i, shape, options.packed, options.direction, options.initial.positions);
     state_access<T, State> const state{options, w.sequence, w.head};
-    for (index j = 0; j < shape.columns; ++j) carry[static_cast<std::size_t>(j)] = state.load(0, j);
+    std::vector<T> carry = state.load_columns(0, shape.columns);
     bool const ran = walk_as_team<Op>(
         w, threads, piece, shape.columns, carry.data(),
         [&](walk const& part, T* s) {
@@ -78,7 +77,7 @@ bool run_as_teams(Op const& op, run_options<State> const& options, int threads, 
         },
         [&](walk const& part, auto* effects) { way.effect(part, effects); });
     if (!ran) return false;
-    for (index j = 0; j < shape.columns; ++j) state.save(0, j, carry[static_cast<std::size_t>(j)]);
+    state.save_columns(0, carry);
   }
   return true;
 }
@@ -93,11 +92,9 @@ void run_channels(Op const& op, sequence_view<Out> const& output,
   auto const in_pieces = [&](auto const& way, index piece) {
     for_each_piece(op, options, piece, threads,
                    [&](walk const& w, index first, index last, auto const& state) {
-                     std::vector<T> carry;
-                     for (index j = first; j < last; ++j) carry.push_back(state.load(0, j));
+                     std::vector<T> carry = state.load_columns(first, last);
                      way.advance(w, first, last, carry.data());
-                     for (index j = first; j < last; ++j)
-                       state.save(0, j, carry[static_cast<std::size_t>(j - first)]);
+                     state.save_columns(first, carry);
                    });
   };
   if constexpr (reads_lanes<Op>) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "wane/run/columns.hpp"
 #include "wane/run/options.hpp"
 #include "wane/run/threads.hpp"
@@ -20,6 +22,19 @@ struct state_access {
   }
   void save(index i, index j, V s) const {
     if (options.final.present()) options.final.values(sequence, head, i, j) = static_cast<State>(s);
+  }
+
+  // Columns [first, last) of a state of one row.
+  std::vector<V> load_columns(index first, index last) const {
+    std::vector<V> columns(static_cast<std::size_t>(last - first), V(0));
+    if (options.initial.present())
+      for (index j = first; j < last; ++j)
+        columns[static_cast<std::size_t>(j - first)] = load(0, j);
+    return columns;
+  }
+  void save_columns(index first, std::vector<V> const& columns) const {
+    if (options.final.present())
+      for (V const& s : columns) save(0, first++, s);
   }
 };
 

@@ -95,11 +95,6 @@ inline minimax_solution minimax(exponential_basis const& basis, std::vector<doub
     std::vector<std::size_t> reference = best.reference;
     if (move_to_extrema(error, reference) && accept(reference, best.lower_bound)) continue;
     reference = best.reference;
-    if (alternates(error, reference)) {
-      exchange_one(error, reference, largest);
-      if (accept(reference, (1 - tolerance) * best.lower_bound)) continue;
-      reference = best.reference;
-    }
     reference[fit.leaving(basis, largest, error[largest] > 0)] = largest;
     std::sort(reference.begin(), reference.end());
     if (!accept(reference, (1 - tolerance) * best.lower_bound)) break;

@@ -29,8 +29,7 @@ class reference_fit {
     for (std::size_t lag : lags) values.push_back(error[lag]);
     y = dual();
     bool agree = true;
-    for (std::size_t i = 0; i <= rank; ++i)
-      agree = agree && signs[i] * y[i] >= -nearly_zero * largest_size(y);
+    for (std::size_t i = 0; i <= rank; ++i) agree = agree && signs[i] * y[i] >= -nearly_zero * largest_size(y);
     if (agree) return;
     for (std::size_t i = 0; i <= rank; ++i) signs[i] = y[i] < 0 ? -1 : 1;
     system = matrix(basis, lags, signs);
