@@ -151,11 +151,21 @@ WANE_HOST_INLINE simd<T, W> shuffle(simd<T, W> x, simd<T, W> y, From) {
 #endif
 }
 
-// Lane l takes lane l - N of x; the first N lanes take the first lanes of `before`.
+// Lane l takes lane l - N of x; the first N lanes take the last lanes of `before`.
 template <int N, class T, int W>
 WANE_HOST_INLINE simd<T, W> shift_up(simd<T, W> x, simd<T, W> before) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (W * sizeof(T) == 64) {  // keeps both operands, unlike a permutation of two
+    using vector = typename simd<T, W>::vector;
+    auto const high = __builtin_bit_cast(__m512i, x.v), low = __builtin_bit_cast(__m512i, before.v);
+    if constexpr (sizeof(T) == 4)
+      return __builtin_bit_cast(vector, _mm512_maskz_alignr_epi32(0xffff, high, low, W - N));
+    else
+      return __builtin_bit_cast(vector, _mm512_maskz_alignr_epi64(0xff, high, low, W - N));
+  }
+#endif
   return shuffle(
-      x, before, [](int l) constexpr { return l < N ? W + l : l - N; });
+      before, x, [](int l) constexpr { return W - N + l; });
 }
 
 // The last N lanes of x, repeated.

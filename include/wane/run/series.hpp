@@ -1,81 +1,48 @@
-// Channelwise recurrences with few channels: one vector holds several tokens, scanned at once.
+// Channelwise recurrences with few channels: one vector holds several tokens of theirs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
+
 #include "wane/run/columns.hpp"
+#include "wane/run/vector_scan.hpp"
 
 namespace wane {
 
-// Inclusive scan of W / C tokens of C channels: on return lane l of `drive` holds the state of its
-// token when the vector is entered with state zero, and `factor` the product of the decays up to
-// it. (Kogge and Stone 1973)
-template <int C, class T, int W>
-WANE_HOST_INLINE void scan_vector(simd<T, W>& factor, simd<T, W>& drive) {
-  unroll<W>([&](auto n) WANE_INLINE_LAMBDA {
-    if constexpr (constexpr int shift = n * C; shift > 0 && shift < W && (n & (n - 1)) == 0) {
-      drive = multiply_add(factor, shift_up<shift>(drive, simd<T, W>(T(0))), drive);
-      factor = factor * shift_up<shift>(factor, simd<T, W>(T(1)));
-    }
-  });
-}
-
-// The same for factors 1 + excess: near 1 the excess of a product keeps what the product would
-// round away, and with equal decays would round away every time.
-template <int C, class T, int W>
-WANE_HOST_INLINE void scan_excess(simd<T, W>& excess, simd<T, W>& drive) {
-  unroll<W>([&](auto n) WANE_INLINE_LAMBDA {
-    if constexpr (constexpr int shift = n * C; shift > 0 && shift < W && (n & (n - 1)) == 0) {
-      auto const earlier = shift_up<shift>(drive, simd<T, W>(T(0)));
-      auto const before = shift_up<shift>(excess, simd<T, W>(T(0)));
-      drive = earlier + multiply_add(excess, earlier, drive);
-      excess = multiply_add(excess, before, excess + before);
-    }
-  });
-}
-
-// Sums of the tokens up to each lane's, of the same channel.
-template <int C, class T, int W>
-WANE_HOST_INLINE simd<T, W> sum_vector(simd<T, W> x) {
-  unroll<W>([&](auto n) WANE_INLINE_LAMBDA {
-    if constexpr (constexpr int shift = n * C; shift > 0 && shift < W && (n & (n - 1)) == 0)
-      x += shift_up<shift>(x, simd<T, W>(T(0)));
-  });
-  return x;
-}
-
-// The effect of the tokens of a vector up to each lane: state -> (whole + rest) state + drive,
-// where rest is only looked at when `split`.
+// What the tokens up to each lane's do to a state, S -> factor S + drive; in the near form `factor`
+// is the factor less 1. The windows of a vector hold 1, 2, 4, ... tokens and reach back into the
+// vector before.
 template <class V>
-struct scanned_vector {
-  V whole, rest, drive;
-  bool split;
-
-  WANE_HOST_INLINE V apply(V state) const {
-    return split ? multiply_add(whole, state, multiply_add(rest, state, drive))
-                 : multiply_add(whole, state, drive);
-  }
+struct token_window {
+  V factor, drive;
 };
 
-template <int C, bool Logs, class V, class Token>
-WANE_HOST_INLINE scanned_vector<V> scan(Token const& x, time_columns<C> columns) {
-  using T = typename V::scalar;
-  V drive = x.value(columns);
-  if constexpr (Logs) {
-    // Factors rounded within one vector cost nothing; what is carried on goes by sums of logs.
-    V const log = x.log_decay(0, columns);
-    V factor = factor_of(decay_from_log(log));
-    scan_vector<C>(factor, drive);
-    auto const whole = decay_from_log(sum_vector<C>(log));
-    return {whole.whole, whole.rest, drive, true};
-  } else {
-    V factor = x.decay(0, columns), excess = factor - V(T(1));
-    if (all_below(excess * excess, V(T(0x1p-8)))) {
-      scan_excess<C>(excess, drive);
-      return {V(T(1)), excess, drive, true};
-    }
-    scan_vector<C>(factor, drive);
-    return {factor, V(T(0)), drive, false};
-  }
+// K vectors one after another, from windows of one token to windows of W / C; before[n] is the last
+// vector before them at level n. Level by level, so that the vectors advance abreast. (Kogge and
+// Stone 1973)
+template <int C, bool Near, int K, class V, int Levels>
+WANE_HOST_INLINE void widen_windows(token_window<V> (&x)[K], token_window<V> (&before)[Levels]) {
+  unroll<Levels>([&](auto level) WANE_INLINE_LAMBDA {
+    constexpr int shift = C << level;
+    token_window<V> earlier[K];
+    unroll<K>([&](auto k) WANE_INLINE_LAMBDA {
+      token_window<V> const& previous = k == 0 ? before[level] : x[k == 0 ? 0 : k - 1];
+      earlier[k] = {shift_up<shift>(x[k].factor, previous.factor),
+                    shift_up<shift>(x[k].drive, previous.drive)};
+    });
+    before[level] = x[K - 1];
+    unroll<K>([&](auto k) WANE_INLINE_LAMBDA {
+      auto& [factor, drive] = x[k];
+      V const inner = multiply_add(factor, earlier[k].drive, drive);
+      if constexpr (Near) {
+        drive = earlier[k].drive + inner;
+        factor = multiply_add(factor, earlier[k].factor, factor + earlier[k].factor);
+      } else {
+        drive = inner;
+        factor = factor * earlier[k].factor;
+      }
+    });
+  });
 }
 
 // Channels [column, column + C) of a walk.
@@ -84,9 +51,10 @@ class series_runner {
  public:
   static constexpr int width = simd_width<T>;
   static constexpr int tokens = width / C;
+  static constexpr int levels = std::bit_width(static_cast<unsigned>(tokens)) - 1;
   static constexpr bool in_logs = has_element_log_decay<token_of<Op>>;
   using vector = simd<T, width>;
-  using place_in_time = place<time_lanes<width, C>>;
+  using windows = token_window<vector>[levels];
 
   series_runner(Op const& op, sequence_view<Out> const& output, index column)
       : op_(op), output_(output), columns_{column} {}
@@ -95,15 +63,14 @@ class series_runner {
   void operator()(walk const& w, bool streaming, T (&carry)[C]) const {
     index const head = streaming ? head_tokens(w) : 0;
     one_by_one(w.part(0, head), carry);
-    walk const body = w.part(std::min(head, w.count), (w.count - head) / tokens * tokens);
-    if (body.count > 0) {
-      if (streaming && body.stride > 0)
-        vectors<true>(body, carry);
-      else
-        vectors<false>(body, carry);
-    }
-    index const done = std::min(head, w.count) + std::max<index>(body.count, 0);
-    one_by_one(w.part(done, w.count - done), carry);
+    walk const body = w.part(head, (w.count - head) / tokens * tokens);
+    if (body.stride < 0)
+      vectors<-1, false>(body, carry);
+    else if (streaming)
+      vectors<1, true>(body, carry);
+    else
+      vectors<1, false>(body, carry);
+    one_by_one(w.part(head + body.count, tokens), carry);
   }
 
  private:
@@ -111,8 +78,7 @@ class series_runner {
   index head_tokens(walk const& w) const {
     auto const address =
         reinterpret_cast<std::uintptr_t>(output_.element(w.token(0), columns_.first));
-    auto const past = address % simd_bytes, line = static_cast<std::uintptr_t>(simd_bytes);
-    auto const bytes = (line - past) % line;
+    auto const bytes = (simd_bytes - address % simd_bytes) % simd_bytes;
     if (w.stride < 0 || bytes % (C * sizeof(T)) != 0) return 0;
     return std::min(w.count, static_cast<index>(bytes / (C * sizeof(T))));
   }
@@ -121,29 +87,87 @@ class series_runner {
     walk_columns_one_by_one(op_, w, columns_.first, columns_.first + C, carry, output_);
   }
 
-  template <bool Stream>
+  // Whole vectors of tokens. `state` holds the states a whole vector of tokens ago.
+  template <int Direction, bool Stream>
   [[gnu::noinline]] void vectors(walk const w, T (&carry)[C]) const {
     Op const op = op_;
     sequence_view<Out> const output = output_;
     time_columns<C> const columns = columns_;
     vector state = entered_with(carry);
-    for (index k = 0; k < w.count; k += tokens) {
-      place_in_time const at{w.batch, {w.first + w.stride * k, w.stride}, w.head, w.position + k};
-      vector const after = scan<C, in_logs, vector>(op.at(at), columns).apply(state);
-      if (!all_finite(after)) [[unlikely]] {
-        // A product of factors may be inf or NaN where the token's own result is not.
-        for (int c = 0; c < C; ++c) carry[c] = state[c];
-        one_by_one(w.part(k, tokens), carry);
-        state = entered_with(carry);
-        continue;
+    [[maybe_unused]] windows before;
+    [[maybe_unused]] bool near = false;
+    forget(before);
+    index k = 0;
+    auto const place_of = [&](index n) WANE_INLINE_LAMBDA {
+      return place<time_lanes<width, C>>{
+          w.batch, {w.first + Direction * n, Direction}, w.head, w.position + n};
+    };
+    auto const block = [&]<int K>(std::integral_constant<int, K>) WANE_INLINE_LAMBDA {
+      vector after[K];
+      if constexpr (in_logs) {
+        vector from = state;
+        unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+          after[n] = scan<C, true, vector>(op.at(place_of(k + n * tokens)), columns).apply(from);
+          from = repeat_last<C>(after[n]);
+        });
+      } else {
+        token_window<vector> x[K];
+        vector smallest = vector(T(1));
+        unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+          auto const token = op.at(place_of(k + n * tokens));
+          x[n] = {token.decay(0, columns), token.value(columns)};
+          smallest = at_most(smallest, x[n].factor);
+        });
+        bool const now_near = all_below(vector(near_one<T>), smallest);
+        if (now_near != near) [[unlikely]]
+          change_form(before, near = now_near);
+        if (near) [[unlikely]]
+          enter<true>(x, before, state, after);
+        else
+          enter<false>(x, before, state, after);
       }
-      if constexpr (Stream && std::is_same_v<T, Out>)
-        stream(output.element(w.token(k), columns.first), after);
-      else
-        output.write(at, columns, after);
-      state = repeat_last<C>(after);
-    }
-    for (int c = 0; c < C; ++c) carry[c] = state[c];
+      vector total = after[0];
+      unroll<K - 1>([&](auto n) WANE_INLINE_LAMBDA { total += after[n + 1]; });
+      if (!all_finite(total)) [[unlikely]] {
+        // A product of factors may be inf or NaN where the token's own result is not.
+        for (int c = 0; c < C; ++c) carry[c] = state[width - C + c];
+        one_by_one(w.part(k, K * tokens), carry);
+        state = entered_with(carry);
+        forget(before);
+        near = false;
+      } else {
+        state = in_logs ? repeat_last<C>(after[K - 1]) : after[K - 1];
+        unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+          if constexpr (Stream && std::is_same_v<T, Out>)
+            stream(output.element(w.token(k + n * tokens), columns.first), after[n]);
+          else
+            output.write(place_of(k + n * tokens), columns, after[n]);
+        });
+      }
+      k += K * tokens;
+    };
+    while (k + 4 * tokens <= w.count) block(std::integral_constant<int, 4>{});
+    while (k < w.count) block(std::integral_constant<int, 1>{});
+    for (int c = 0; c < C; ++c) carry[c] = state[width - C + c];
+  }
+
+  template <bool Near, int K>
+  WANE_HOST_INLINE static void enter(token_window<vector> (&x)[K], windows& before, vector state,
+                                     vector (&after)[K]) {
+    if constexpr (Near)
+      unroll<K>([&](auto n) WANE_INLINE_LAMBDA { x[n].factor = x[n].factor - vector(T(1)); });
+    widen_windows<C, Near>(x, before);
+    unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+      vector const inner = multiply_add(x[n].factor, state, x[n].drive);
+      state = after[n] = Near ? state + inner : inner;
+    });
+  }
+
+  static void forget(windows& before) {
+    for (auto& window : before) window = {vector(T(1)), vector(T(0))};
+  }
+  static void change_form(windows& before, bool near) {
+    for (auto& window : before) window.factor = window.factor + vector(near ? T(-1) : T(1));
   }
 
   WANE_HOST_INLINE static vector entered_with(T const (&carry)[C]) {

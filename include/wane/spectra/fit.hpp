@@ -46,7 +46,7 @@ inline kernel_fit fit_in(exponential_basis const& basis, std::vector<double> con
 inline kernel_fit fit(std::vector<double> const& rates, std::vector<std::int64_t> const& lags,
                       std::vector<double> const& values, metric wanted = metric::absolute,
                       double tolerance = 1e-6) {
-  constexpr double near = 1.03;
+  constexpr double close = 1.03;
   constexpr double rounding = 1e-14;
   require_rates(rates);
   require_samples(lags, values, wanted);
@@ -59,7 +59,7 @@ inline kernel_fit fit(std::vector<double> const& rates, std::vector<std::int64_t
     exponential_basis const basis(rates, lags, row_scale, smallest_part);
     kernel_fit const found = fit_in(basis, rates, lags, values, row_scale, tolerance);
     if (best.weights.empty() || error_in(wanted, found) < error_in(wanted, best)) best = found;
-    if (error_in(wanted, found) <= std::max(near * found.lower_bound, rounding * largest)) break;
+    if (error_in(wanted, found) <= std::max(close * found.lower_bound, rounding * largest)) break;
   }
   return best;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -29,7 +28,7 @@ class reference_fit {
     for (std::size_t lag : lags) values.push_back(error[lag]);
     y = dual();
     bool agree = true;
-    for (std::size_t i = 0; i <= rank; ++i) agree = agree && signs[i] * y[i] >= -nearly_zero * largest_size(y);
+    for (std::size_t i = 0; i <= rank; ++i) agree = agree && signs[i] * y[i] >= 0;
     if (agree) return;
     for (std::size_t i = 0; i <= rank; ++i) signs[i] = y[i] < 0 ? -1 : 1;
     system = matrix(basis, lags, signs);
@@ -52,28 +51,19 @@ class reference_fit {
 
   // Which lag of the reference leaves when `entering` comes in with an error of the fit above the
   // bound: y_entering grows from zero until the first of the other y_i vanishes. The bound rises.
-  // Of those that vanish at about the same time, as fast rates make the first lags do, the one that
-  // changes most leaves (Harris 1973): the others would leave a nearly singular reference.
   std::size_t leaving(exponential_basis const& basis, std::size_t entering, bool positive) const {
     // Signs so that the error on the reference is that of y.
     double const direction = (dot(y, values) > 0) == positive ? 1 : -1;
     std::vector<double> row(rank + 1, 0.0);
     for (std::size_t j = 0; j < rank; ++j) row[j] = direction * basis.function(j)[entering];
     std::vector<double> const change = system.solve_transposed(std::move(row));
-    double const slack = nearly_zero * largest_size(y);
     double const smallest_change = 1e-9 * largest_size(change);  // less may be rounding
-    double soonest = std::numeric_limits<double>::infinity();
-    auto const shrinks = [&](std::size_t i) {
-      return change[i] * y[i] >= 0 && std::abs(change[i]) > smallest_change;
-    };
-    for (std::size_t i = 0; i <= rank; ++i)
-      if (shrinks(i)) soonest = std::min(soonest, (std::abs(y[i]) + slack) / std::abs(change[i]));
     std::size_t first = 0;
-    double most = 0;
+    double least = -1;
     for (std::size_t i = 0; i <= rank; ++i) {
-      if (!shrinks(i) || std::abs(y[i]) > soonest * std::abs(change[i])) continue;
-      if (std::abs(change[i]) > most) {
-        most = std::abs(change[i]);
+      double const ratio = y[i] / change[i];
+      if (std::abs(change[i]) > smallest_change && ratio >= 0 && (least < 0 || ratio < least)) {
+        least = ratio;
         first = i;
       }
     }
@@ -81,8 +71,6 @@ class reference_fit {
   }
 
  private:
-  static constexpr double nearly_zero = 1e-8;
-
   static double largest_size(std::vector<double> const& parts) {
     double largest = 0;
     for (double part : parts) largest = std::max(largest, std::abs(part));
