@@ -1,0 +1,72 @@
+// Wrong input: one sentence that says what is wrong and what would be right; files and names.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace wane::bench {
+
+// What the user gave cannot be used. The program prints the message on one line and exits with 2.
+class input_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// A name as it may stand in a message: in quotes, on one line, nothing a terminal would obey.
+inline std::string in_quotes(std::string const& name) {
+  std::string result = "'";
+  for (char const c : name) {
+    auto const byte = static_cast<unsigned char>(c);
+    result += byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  return result + "'";
+}
+
+// The bytes of a file named by `option`.
+inline std::string read_file(std::string const& path, std::string const& option) {
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) {
+    throw input_error(option + " " + in_quotes(path) + " is a directory; give a file");
+  }
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file.is_open() || file.bad()) {
+    throw input_error(option + " " + in_quotes(path) + " cannot be read (" +
+                      std::strerror(errno ? errno : EIO) + "); give a readable file");
+  }
+  return content;
+}
+
+// Refuses, before any work is done, a file that could not be written at the end.
+inline void require_writable(std::string const& path, std::string const& option) {
+  if (path.empty()) throw input_error(option + " needs the name of a file, not an empty name");
+  std::error_code none;
+  if (std::filesystem::is_directory(path, none)) {
+    throw input_error(option + " " + in_quotes(path) + " is a directory; give the name of a file");
+  }
+  bool const existed = std::filesystem::exists(path, none);
+  errno = 0;
+  bool const opened = std::ofstream(path, std::ios::app).is_open();
+  std::string const reason = std::strerror(errno);
+  if (opened && !existed) std::filesystem::remove(path, none);
+  if (!opened) {
+    throw input_error(option + " " + in_quotes(path) + " cannot be written (" + reason +
+                      "); give a file in an existing, writable directory");
+  }
+}
+
+inline void write_file(std::string const& path, std::string const& content) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << content << std::flush;
+  if (!file) throw std::runtime_error("writing " + in_quotes(path) + " failed");
+}
+
+}  // namespace wane::bench

@@ -1,0 +1,79 @@
+// The report as JSON: the numbers of the table with every digit, the measured lags, the fits.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "spectra/report.hpp"
+#include "wane/version.hpp"
+
+namespace wane::bench {
+
+// Keeps the order in which things are said.
+using ordered_json = nlohmann::ordered_json;
+
+inline ordered_json json_of(measured_input const& input) {
+  ordered_json lags = ordered_json::array();
+  auto const counts = seen(input.data.lags);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    auto const& m = input.data.lags[i];
+    lags.push_back({{"lag", m.lag},
+                    {"pairs", m.pairs},
+                    {"estimate", m.estimate},
+                    {"baseline", m.baseline},
+                    {"noise", m.noise()},
+                    {"excess", m.excess()},
+                    {"used", static_cast<bool>(counts[i])}});
+  }
+  ordered_json result{{"kind", input.kind}, {"files", input.files}, {"size", input.size}};
+  if (input.symbols > 0) result["symbols"] = input.symbols;
+  result["quantity"] = input.data.quantity;
+  result["unit"] = input.data.unit;
+  result["baseline"] = input.data.baseline_name;
+  result["power_law"] = {{"exponent", input.law.exponent},
+                         {"low", input.law.low},
+                         {"high", input.law.high},
+                         {"level", 0.95},
+                         {"amplitude", input.law.amplitude},
+                         {"sampling_error", input.law.sampling_error},
+                         {"misfit_error", input.law.misfit_error},
+                         {"first_lag", input.law.first_lag},
+                         {"last_lag", input.law.last_lag},
+                         {"lags_used", input.law.lags_used}};
+  result["lags"] = lags;
+  return result;
+}
+
+inline ordered_json json_of(comparison_row const& row) {
+  return {{"spectrum", row.spectrum},
+          {"channels", row.channels},
+          {"last_lag", row.last_lag},
+          {"max_absolute_error", row.max_absolute_error},
+          {"max_relative_error", row.max_relative_error},
+          {"coherence", row.coherence},
+          {"effective_channels", row.effective_channels},
+          {"longest_half_life", row.longest_half_life},
+          {"rates", row.rates},
+          {"weights", row.weights}};
+}
+
+// A file name that is not UTF-8 has the wrong bytes replaced.
+inline std::string json_text(report const& found) {
+  bool const absolute = found.asked.metric == spectra::metric::absolute;
+  ordered_json document{
+      {"program", "wane-spectra"},
+      {"version", std::to_string(version_major) + "." + std::to_string(version_minor) + "." +
+                      std::to_string(version_patch)},
+      {"target", found.goal.name},
+      {"horizon", found.goal.horizon},
+      {"metric", absolute ? "absolute" : "relative"},
+      {"seed", found.asked.seed}};
+  if (found.input) document["measured"] = json_of(*found.input);
+  document["rows"] = ordered_json::array();
+  for (auto const& row : found.rows) document["rows"].push_back(json_of(row));
+  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace wane::bench

@@ -1,0 +1,212 @@
+// The command line of wane-spectra: its words, its help, and what is refused.
+// SPDX-License-Identifier: MIT
+#include "spectra/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <thread>
+
+#include "spectra/argument.hpp"
+#include "spectra/input.hpp"
+#include "spectra/spectrum_list.hpp"
+
+namespace wane::bench {
+namespace {
+
+constexpr std::int64_t longest = 1'000'000'000'000;
+constexpr std::int64_t most_channels = 256;
+
+// The arguments as they were typed.
+struct words {
+  std::string kernel, series, column, horizon, fit_from = "1", fit_to = "measured", channels, at,
+                                               spectra = "all", metric = "absolute", seed = "0",
+                                               threads, json, csv, plot;
+  std::vector<std::string> text;
+};
+
+constexpr char const* purpose =
+    "wane-spectra: how well do the decay rates of a linear recurrence remember?\n\n"
+    "A recurrence with N channels of decay e^{-r_k} per step answers an impulse with\n"
+    "sum_k c_k e^{-r_k lag}. This program takes a target kernel, finds the weights c_k that come\n"
+    "closest to it for each choice of the rates (each spectrum), and prints how close that is.";
+
+std::string lesson() {
+  std::string text =
+      "What to fit (give exactly one of --kernel, --text, --series):\n"
+      "  wane-spectra --kernel power:0.5                 lag^-0.5 on lags 1 to 100000\n"
+      "  wane-spectra --kernel gl:0.3 --horizon 1e6      the kernel of a fractional sum\n"
+      "  wane-spectra --text book.txt --plot book.svg    mutual information between bytes\n"
+      "  wane-spectra --text src/*.cpp --horizon 4096    several texts, never joined\n"
+      "  wane-spectra --series load.csv --column cpu     autocorrelation of a column\n\n"
+      "With data, a power law through the lags that rise above the noise is printed with its 95 %\n"
+      "confidence interval, and spectra are fitted to those lags, 1 at the first of them\n"
+      "(--fit-to measured), or to the law on every lag up to the horizon (--fit-to law).\n\n"
+      "Spectra (T: the horizon, N: the channels):\n";
+  for (auto const& s : spectrum_list()) {
+    text += "  " + s.name + std::string(20 - s.name.size(), ' ') + s.meaning + "\n";
+  }
+  return text +
+         "\nColumns: the largest absolute and relative error of the fit; the coherence of the two\n"
+         "most alike channels (1: one of them is wasted); the channels whose timescale 1/r lies\n"
+         "within the lags; the longest half-life in steps. Exit status: 0, or 2 for wrong input, "
+         "or 1 when\n"
+         "something else failed. docs/wane-spectra.md says what is computed and how.";
+}
+
+void add_options(CLI::App& app, words& w) {
+  app.add_option("--kernel", w.kernel, "power:BETA (beta in (0, 10]) or gl:ALPHA (alpha in (0, 1])")
+      ->type_name("KERNEL");
+  app.add_option("--text", w.text, "files whose bytes are tokens; may be repeated")
+      ->type_name("FILE...");
+  app.add_option("--series", w.series, "a CSV file with a column of numbers")->type_name("FILE");
+  app.add_option("--column", w.column, "which column of --series: its name, or its number from 1")
+      ->type_name("NAME");
+  app.add_option("--horizon", w.horizon,
+                 "longest lag T in steps [100000; with data at most a tenth of them]")
+      ->type_name("T");
+  app.add_option("--fit-from", w.fit_from, "first lag of the power law through data [1]")
+      ->type_name("LAG");
+  app.add_option("--fit-to", w.fit_to,
+                 "with data, what is fitted: measured or law (see below) [measured]")
+      ->type_name("WHAT");
+  app.add_option("--channels", w.channels, "numbers of channels N [8,16,32]")->type_name("N,N,...");
+  app.add_option("--at", w.at, "positions t of post and post-static [sqrt(T)]")
+      ->type_name("t,t,...");
+  app.add_option("--spectra", w.spectra, "which spectra, or all [all]")->type_name("LIST");
+  app.add_option("--metric", w.metric, "what a fit makes small: absolute or relative [absolute]")
+      ->type_name("ERROR");
+  app.add_option("--seed", w.seed, "of the random spectra and the shuffled baseline [0]")
+      ->type_name("S");
+  app.add_option("--threads", w.threads, "at most so many; results do not depend on it [all cores]")
+      ->type_name("N");
+  app.add_option("--json", w.json, "write everything found as JSON")->type_name("FILE");
+  app.add_option("--csv", w.csv, "write the table as CSV")->type_name("FILE");
+  app.add_option("--plot", w.plot, "draw the picture (needs gnuplot)")->type_name("FILE.svg");
+}
+
+kernel_choice kernel_in(std::string const& text) {
+  std::string const wrong = "--kernel " + in_quotes(text);
+  bool const power = text.starts_with("power:");
+  if (!power && !text.starts_with("gl:")) {
+    throw input_error(wrong + " is unknown; give power:BETA or gl:ALPHA, for example power:0.5");
+  }
+  auto const value = number_in(text.substr(text.find(':') + 1));
+  if (power && !(value && *value > 0 && *value <= 10)) {
+    throw input_error(wrong + ": BETA must be a number above 0 and at most 10, as in power:0.5");
+  }
+  if (!power && !(value && *value > 0 && *value <= 1)) {
+    throw input_error(wrong + ": ALPHA must be a number above 0 and at most 1, as in gl:0.5");
+  }
+  return {power ? kernel_kind::power : kernel_kind::gruenwald_letnikov, *value};
+}
+
+std::vector<std::string> spectra_in(std::string const& text) {
+  std::vector<std::string> names;
+  for (auto const& s : spectrum_list()) names.push_back(s.name);
+  if (text == "all") return names;
+  auto allowed = names;
+  allowed.push_back("all (alone)");
+  auto const chosen = parts_of(text, ',');
+  for (auto const& name : chosen) one_of("--spectra", name, allowed);
+  require_distinct("--spectra", chosen, text);
+  return chosen;
+}
+
+// An option that was given although it means nothing here is a mistake somewhere.
+void require_data(CLI::App const& app, options const& o) {
+  for (char const* const option : {"--fit-from", "--fit-to"}) {
+    if (o.kernel && app.count(option) > 0) {
+      throw input_error(std::string(option) + " needs data; give --text or --series, not --kernel");
+    }
+  }
+  if (app.count("--column") > 0 && o.series.empty()) {
+    throw input_error("--column needs --series FILE, whose column it names");
+  }
+  if (app.count("--at") > 0 && std::none_of(o.spectra.begin(), o.spectra.end(), is_positional)) {
+    throw input_error("--at needs the spectrum post or post-static in --spectra");
+  }
+}
+
+void require_files(CLI::App const& app, options const& o) {
+  std::vector<std::string> const names{"--json", "--csv", "--plot"};
+  std::vector<std::string> const files{o.json, o.csv, o.plot};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (app.count(names[i]) == 0) continue;
+    require_writable(files[i], names[i]);
+    auto inputs = o.text;
+    if (!o.series.empty()) inputs.push_back(o.series);
+    for (auto const& input : inputs) {
+      std::error_code none;
+      if (std::filesystem::equivalent(files[i], input, none)) {
+        throw input_error(names[i] + " " + in_quotes(files[i]) +
+                          " is a file to be read; give another name");
+      }
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (files[i] == files[j]) {
+        throw input_error(names[j] + " and " + names[i] + " both name " + in_quotes(files[i]) +
+                          "; give two files");
+      }
+    }
+  }
+}
+
+options checked(CLI::App const& app, words const& w) {
+  auto const sources = app.count("--kernel") + (app.count("--text") > 0) + app.count("--series");
+  if (sources != 1) {
+    throw input_error(std::string(sources == 0 ? "nothing to fit" : "more than one thing to fit") +
+                      "; give one of --kernel power:0.5, --text FILE, --series FILE.csv "
+                      "(--help explains)");
+  }
+  options o;
+  if (app.count("--kernel") > 0) o.kernel = kernel_in(w.kernel);
+  o.text = w.text;
+  o.series = w.series;
+  o.column = w.column;
+  if (app.count("--horizon") > 0) o.horizon = whole_number("--horizon", w.horizon, 2, longest);
+  o.fit_from = whole_number("--fit-from", w.fit_from, 1, longest);
+  o.fit_law = one_of("--fit-to", w.fit_to, {"measured", "law"}) == "law";
+  if (app.count("--channels") > 0) {
+    o.channels = whole_numbers("--channels", w.channels, 1, most_channels);
+  }
+  std::sort(o.channels.begin(), o.channels.end());
+  if (app.count("--at") > 0) o.at = whole_numbers("--at", w.at, 2, longest);
+  o.spectra = spectra_in(w.spectra);
+  bool const absolute = one_of("--metric", w.metric, {"absolute", "relative"}) == "absolute";
+  o.metric = absolute ? spectra::metric::absolute : spectra::metric::relative;
+  o.seed = static_cast<std::uint64_t>(whole_number("--seed", w.seed, 0, 1LL << 53));
+  o.threads = std::max(1u, std::thread::hardware_concurrency());
+  if (app.count("--threads") > 0) {
+    o.threads = static_cast<unsigned>(whole_number("--threads", w.threads, 1, 1024));
+  }
+  o.json = w.json;
+  o.csv = w.csv;
+  o.plot = w.plot;
+  require_data(app, o);
+  require_files(app, o);
+  return o;
+}
+
+}  // namespace
+
+std::optional<options> parse_options(int argc, char const* const* argv) {
+  CLI::App app{purpose, "wane-spectra"};
+  app.footer(lesson());
+  app.get_formatter()->column_width(26);
+  words w;
+  add_options(app, w);
+  try {
+    app.parse(argc, argv);
+  } catch (CLI::CallForHelp const&) {
+    std::fputs(app.help().c_str(), stdout);
+    return std::nullopt;
+  } catch (CLI::ParseError const& problem) {
+    throw input_error(std::string(problem.what()) + "; --help lists the options");
+  }
+  return checked(app, w);
+}
+
+}  // namespace wane::bench

@@ -1,0 +1,47 @@
+// The rates of each named spectrum, made for a target's horizon.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "spectra/target.hpp"
+#include "wane/spectra/best_linear_spacing.hpp"
+#include "wane/spectra/best_range.hpp"
+#include "wane/spectra/geometric.hpp"
+#include "wane/spectra/linear.hpp"
+#include "wane/spectra/post.hpp"
+#include "wane/spectra/random.hpp"
+#include "wane/spectra/retnet.hpp"
+
+namespace wane::bench {
+
+// Rates per step of the spectrum called `name`, at `position` if it depends on one.
+inline std::vector<double> rates_of(std::string const& name, std::int64_t channels,
+                                    std::int64_t position, target const& goal,
+                                    spectra::metric metric, std::uint64_t seed) {
+  std::int64_t const horizon = goal.horizon;
+  if (name == "random-log-uniform") return spectra::random_log_uniform(channels, horizon, seed);
+  if (name == "random-uniform") return spectra::random_uniform(channels, horizon, seed);
+  if (name == "linear") return spectra::linear(channels);
+  if (name == "linear-best") {
+    double const spacing = spectra::best_linear_spacing(channels, horizon, goal.kernel, metric);
+    return spectra::linear(channels, spacing);
+  }
+  if (name == "geometric") return spectra::geometric(channels, spectra::unit_range(horizon));
+  if (name == "geometric-wide") return spectra::geometric(channels, spectra::wide_range(horizon));
+  if (name == "geometric-best") {
+    return spectra::geometric(channels,
+                              spectra::best_range(channels, horizon, goal.kernel, metric));
+  }
+  if (name == "retnet") return spectra::retnet(channels);
+  if (name == "retnet-fixed") return spectra::retnet_fixed_span(channels);
+  auto const base = spectra::geometric(channels, spectra::wide_range(horizon));
+  if (name == "post-static") return base;
+  if (name == "post") return spectra::covering_rates(base, horizon, position);
+  throw std::logic_error("no rates for " + name);
+}
+
+}  // namespace wane::bench

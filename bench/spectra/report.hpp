@@ -1,0 +1,35 @@
+// Everything the program found out, as the table, the JSON and the picture tell it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "spectra/comparison.hpp"
+#include "spectra/measurement.hpp"
+#include "spectra/options.hpp"
+#include "spectra/power_law_fit.hpp"
+#include "spectra/target.hpp"
+
+namespace wane::bench {
+
+// What was read and what was measured on it.
+struct measured_input {
+  std::string kind;  // "text" or "series"
+  std::vector<std::string> files;
+  std::int64_t size = 0;     // tokens, or numbers
+  std::int64_t symbols = 0;  // of a text; 0 for a series
+  measurement data;
+  power_law_fit law;
+};
+
+struct report {
+  options asked;
+  target goal;
+  std::optional<measured_input> input;
+  std::vector<comparison_row> rows;
+};
+
+}  // namespace wane::bench

@@ -1,0 +1,46 @@
+// The spectra that can be asked for by name: what each is, its colour, its rates.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace wane::bench {
+
+struct named_spectrum {
+  std::string name;
+  std::string meaning;
+  std::string colour;  // in the picture; kin have kindred ones
+};
+
+inline std::vector<named_spectrum> const& spectrum_list() {
+  static std::vector<named_spectrum> const list{
+      {"random-log-uniform", "log-uniform on [1/T, 1]; the median of 5 draws", "#f0a030"},
+      {"random-uniform", "uniform on [1/T, 1]; the median of 5 draws", "#b06a00"},
+      {"linear", "r = 1, 2, ..., N (S4D-Real)", "#e05050"},
+      {"linear-best", "r = c, 2c, ..., Nc, the best c searched", "#901818"},
+      {"geometric", "a geometric sequence on [1/T, 1]", "#9ecbf0"},
+      {"geometric-wide", "a geometric sequence on [0.3/T, 4]", "#3f8fd2"},
+      {"geometric-best", "a geometric sequence, the best range searched", "#0b3c78"},
+      {"retnet", "1 - 2^-(5+h), h = 0..N-1 (RetNet)", "#b48ad6"},
+      {"retnet-fixed", "1 - 2^-(5+3h/(N-1)) (RetNet as PoST has it)", "#6a3d9a"},
+      {"post-static", "geometric-wide as it is, fitted on lags 1..t (--at)", "#8fbf6a"},
+      {"post", "PoST: geometric-wide, stretched to position t (--at)", "#1a8f4c"}};
+  return list;
+}
+
+inline std::string const& colour_of(std::string const& name) {
+  for (auto const& s : spectrum_list()) {
+    if (s.name == name) return s.colour;
+  }
+  throw std::logic_error("no colour for " + name);
+}
+
+// Fitted on lags 1..t for each position t of --at, not on the whole horizon.
+inline bool is_positional(std::string const& name) { return name.starts_with("post"); }
+
+inline bool is_random(std::string const& name) { return name.starts_with("random"); }
+
+}  // namespace wane::bench

@@ -1,0 +1,93 @@
+// The comparison as an aligned table, and as CSV with every digit.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "spectra/comparison.hpp"
+#include "spectra/measurement.hpp"
+
+namespace wane::bench {
+
+using table_cells = std::vector<std::vector<std::string>>;  // the first line is the heading
+
+// Columns two blanks apart; flush left the first and those without a heading, the others right.
+inline std::string aligned(table_cells const& lines) {
+  std::vector<std::size_t> width(lines.front().size());
+  for (auto const& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
+  }
+  std::string text;
+  for (auto const& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      std::string const blank(width[i] - line[i].size(), ' ');
+      bool const left = i == 0 || lines.front()[i].empty();
+      text += (i == 0 ? "" : "  ") + (left ? line[i] + blank : blank + line[i]);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return text;
+}
+
+inline std::string formatted(char const* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// The shortest decimal that reads back as the same double.
+inline std::string exact(double value) {
+  char text[64];
+  auto const end = std::to_chars(text, text + sizeof text, value).ptr;
+  return {text, end};
+}
+
+inline std::string comparison_table(std::span<comparison_row const> rows) {
+  table_cells lines{{"spectrum", "channels", "lags to", "max abs error", "max rel error",
+                     "coherence", "effective", "half-life"}};
+  for (auto const& row : rows) {
+    lines.push_back({row.spectrum, std::to_string(row.channels), std::to_string(row.last_lag),
+                     formatted("%.2e", row.max_absolute_error),
+                     formatted("%.2e", row.max_relative_error), formatted("%.4f", row.coherence),
+                     std::to_string(row.effective_channels),
+                     formatted("%.4g", row.longest_half_life)});
+  }
+  return aligned(lines);
+}
+
+inline std::string comparison_csv(std::span<comparison_row const> rows) {
+  std::string text =
+      "spectrum,channels,last_lag,max_absolute_error,max_relative_error,coherence,"
+      "effective_channels,longest_half_life\n";
+  for (auto const& row : rows) {
+    text += row.spectrum + ',' + std::to_string(row.channels) + ',' + std::to_string(row.last_lag) +
+            ',' + exact(row.max_absolute_error) + ',' + exact(row.max_relative_error) + ',' +
+            exact(row.coherence) + ',' + std::to_string(row.effective_channels) + ',' +
+            exact(row.longest_half_life) + '\n';
+  }
+  return text;
+}
+
+inline std::string measurement_table(measurement const& data) {
+  table_cells lines{{"lag", "pairs", data.quantity, "baseline", "noise", "excess", ""}};
+  auto const counts = seen(data.lags);
+  for (std::size_t i = 0; i < data.lags.size(); ++i) {
+    auto const& m = data.lags[i];
+    lines.push_back({std::to_string(m.lag), std::to_string(m.pairs), formatted("%.4e", m.estimate),
+                     formatted("%.2e", m.baseline), formatted("%.1e", m.noise()),
+                     formatted("%.3e", m.excess()),
+                     counts[i]         ? ""
+                     : m.above_noise() ? "not used: the tail has drowned"
+                                       : "not used: noise"});
+  }
+  return aligned(lines);
+}
+
+}  // namespace wane::bench

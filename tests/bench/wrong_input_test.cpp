@@ -1,0 +1,137 @@
+// Wrong input to wane-spectra: status 2, one line on stderr that says what would be right, no
+// table. SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "bench/process.hpp"
+
+namespace wane::bench {
+namespace {
+
+struct wrong {
+  std::vector<std::string> arguments;
+  std::string said;  // part of the message
+};
+
+void expect_refused(std::vector<wrong> const& cases) {
+  for (auto const& one : cases) {
+    auto const result = run(WANE_SPECTRA, one.arguments);
+    std::string all;
+    for (auto const& argument : one.arguments) all += argument + ' ';
+    EXPECT_EQ(result.status, 2) << all;
+    EXPECT_EQ(result.error_lines(), 1) << all << '\n' << result.err;
+    EXPECT_EQ(result.out, "") << all;
+    EXPECT_TRUE(result.err.starts_with("wane-spectra: ")) << all << '\n' << result.err;
+    EXPECT_NE(result.err.find(one.said), std::string::npos) << all << '\n' << result.err;
+  }
+}
+
+std::string numbers(int count, std::string const& at_50 = "50") {
+  std::string text;
+  for (int i = 1; i <= count; ++i) {
+    text += i == 50 ? at_50 + "\n" : std::to_string((i * 7919) % 101) + "\n";
+  }
+  return text;
+}
+
+TEST(WrongInput, OnTheCommandLine) {
+  std::string const power = "power:0.5";
+  expect_refused({
+      {{}, "nothing to fit"},
+      {{"--kernel", power, "--text", "x"}, "more than one thing to fit"},
+      {{"--kernel"}, "--kernel"},
+      {{"--kernel", "power"}, "power:BETA"},
+      {{"--kernel", "power:"}, "BETA must be"},
+      {{"--kernel", "power:-1"}, "BETA must be"},
+      {{"--kernel", "power:nan"}, "BETA must be"},
+      {{"--kernel", "power:0.5x"}, "BETA must be"},
+      {{"--kernel", "gl:0"}, "ALPHA must be"},
+      {{"--kernel", "gl:1.5"}, "at most 1"},
+      {{"--kernel", "gauss:1"}, "gl:ALPHA"},
+      {{"--kernel", power, "--horizon", "1"}, "from 2 to"},
+      {{"--kernel", power, "--horizon", "ten"}, "'ten' is not a whole number"},
+      {{"--kernel", power, "--horizon", "2.5"}, "not a whole number"},
+      {{"--kernel", power, "--horizon", "1e300"}, "not a whole number"},
+      {{"--kernel", power, "--channels", ""}, "'' is not a whole number from 1"},
+      {{"--kernel", power, "--channels", "8,,16"}, "'' is not a whole number from 1"},
+      {{"--kernel", power, "--channels", "0"}, "from 1 to 256"},
+      {{"--kernel", power, "--channels", "-3"}, "from 1 to 256"},
+      {{"--kernel", power, "--channels", "8,16,8"}, "twice"},
+      {{"--kernel", power, "--spectra", "geometric,hippo"}, "'hippo' is unknown; choose from"},
+      {{"--kernel", power, "--spectra", "geometric,geometric"}, "twice"},
+      {{"--kernel", power, "--spectra", ""}, "choose from"},
+      {{"--kernel", power, "--at", "1"}, "from 2 to"},
+      {{"--kernel", power, "--at", "9", "--spectra", "linear"}, "needs the spectrum post or"},
+      {{"--kernel", power, "--metric", "both"}, "choose from absolute, relative"},
+      {{"--kernel", power, "--seed", "-1"}, "--seed"},
+      {{"--kernel", power, "--threads", "0"}, "--threads"},
+      {{"--kernel", power, "--fit-from", "3"}, "needs data"},
+      {{"--kernel", power, "--column", "3"}, "needs --series"},
+      {{"--kernel", power, "--colour", "red"}, "--colour"},
+      {{"--kernel", power, "stray\nwords"}, "stray"},
+      {{"--kernel", power, "--json", "/nowhere/f.json"}, "cannot be written"},
+      {{"--kernel", power, "--plot", "/tmp"}, "is a directory"},
+      {{"--kernel", power, "--csv", ""}, "--csv needs the name of a file"},
+      {{"--kernel", power, "--csv", "same", "--json", "same"}, "both name"},
+  });
+  EXPECT_FALSE(std::filesystem::exists("same"));
+}
+
+TEST(WrongInput, InATextFile) {
+  scratch const place;
+  std::string const prose = place.write("prose", std::string(5000, 'a') + std::string(5000, 'b'));
+  std::string random;
+  for (unsigned i = 0, x = 1; i < 5000; ++i, x = x * 1664525u + 1013904223u) {
+    random += static_cast<char>('a' + (x >> 24) % 3);
+  }
+  expect_refused({
+      {{"--text", place.file("absent")}, "cannot be read"},
+      {{"--text", place.file("")}, "is a directory"},
+      {{"--text", place.write("empty", "")}, "has 0 bytes"},
+      {{"--text", place.write("one", "x")}, "has 1 bytes"},
+      {{"--text", place.write("short", "some words")}, "at least 256"},
+      {{"--text", place.write("constant", std::string(1000, 'x'))}, "one byte repeated"},
+      {{"--text", place.write("noise", random)}, "rises above its noise at"},
+      {{"--text", prose, "--horizon", "10000"}, "give at most half, 5000"},
+      {{"--text", prose, "--fit-from", "2000"}, "beyond the horizon"},
+      {{"--text", prose, "--json", prose}, "is a file to be read"},
+      {{"--text", place.write("new\nline", "x")}, place.file("new?line") + "'"},
+  });
+}
+
+TEST(WrongInput, InASeries) {
+  scratch const place;
+  auto const series = [&](std::string const& content) {
+    return std::vector<std::string>{"--series", place.write("s.csv", content)};
+  };
+  auto const refused = [&](std::string const& content, std::string const& said,
+                           std::vector<std::string> const& more = {}) {
+    auto arguments = series(content);
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_refused({{arguments, said}});
+  };
+  refused("", "is empty");
+  refused("\n\n", "is empty");
+  refused("value\n", "has 0 numbers");
+  refused(numbers(20), "at least 64");
+  refused(numbers(100, "nan"), "line 50: 'nan'");
+  refused(numbers(100, "inf"), "line 50");
+  refused(numbers(100, ""), "line 50: ''");
+  refused(numbers(100, "12a"), "line 50: '12a'");
+  refused("value\n" + numbers(100, "oops"), "line 51: 'oops'");
+  refused(numbers(100, "1,2"), "line 50 has 2 columns where line 1 has 1");
+  refused("a,b\n1,2\n", "choose one with --column");
+  refused("a,b\n1,2\n", "--column 'c' is not in", {"--column", "c"});
+  refused("a,b\n1,2\n", "give a number from 1 to 2", {"--column", "3"});
+  refused("1e200\n" + numbers(100), "rescale");
+  std::string constant;
+  for (int i = 0; i < 100; ++i) constant += "4.2\n";
+  refused(constant, "is constant");
+  refused(numbers(100), "give at most half, 50", {"--horizon", "51"});
+}
+
+}  // namespace
+}  // namespace wane::bench
