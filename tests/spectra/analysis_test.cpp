@@ -1,0 +1,91 @@
+// Coherence, channels of use, half-lives.
+// SPDX-License-Identifier: MIT
+#include "wane/spectra/analysis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "expect_refusal.hpp"
+#include "wane/spectra/geometric.hpp"
+
+namespace {
+
+using namespace wane::spectra;
+
+TEST(Coherence, IsTheCosineBetweenTwoDecays) {
+  // <e^{-rx}, e^{-sx}> / (norms) on x > 0 = 2 sqrt(r s) / (r + s).
+  for (double rate : {1e-6, 0.3, 1.0, 50.0})
+    EXPECT_NEAR(spectral_coherence(rate, 2), 2 * std::sqrt(2 * rate) / (rate + 2), 1e-14);
+  EXPECT_NEAR(spectral_coherence(1, 4), 0.8, 1e-15);
+  EXPECT_EQ(spectral_coherence(0.1, 0.1), 1.0);
+  EXPECT_EQ(spectral_coherence(1, 3), spectral_coherence(3, 1));
+  EXPECT_GE(spectral_coherence(1e-300, 1e300), 0.0);
+}
+
+TEST(Coherence, IsLargestForTheClosestPairInAnyOrder) {
+  EXPECT_EQ(largest_coherence({8, 0.001, 1, 2, 30}), spectral_coherence(1, 2));
+  EXPECT_EQ(largest_coherence({8, 1, 8}), 1.0);
+  EXPECT_EQ(largest_coherence({8}), 0.0);
+}
+
+TEST(Coherence, OfAGeometricSpectrumIsThatOfOneGap) {
+  double const gap = std::log(1e5) / 15;
+  EXPECT_NEAR(largest_coherence(geometric(16, unit_range(100000))), 1 / std::cosh(gap / 2), 1e-14);
+}
+
+TEST(Channels, AreThoseWhoseTimescaleLiesBetweenOneAndThePosition) {
+  std::vector<double> const rates = {2, 1, 0.5, 0.1, 0.1, 0.01};
+  EXPECT_EQ(channels_within(rates, 1), 1);
+  EXPECT_EQ(channels_within(rates, 2), 2);
+  EXPECT_EQ(channels_within(rates, 10), 4);
+  EXPECT_EQ(channels_within(rates, 99), 4);
+  EXPECT_EQ(channels_within(rates, 100), 5);
+}
+
+TEST(Channels, OfAStaticGeometricSpectrumAreTheFloorOfTheClaimPlusOne) {
+  for (std::int64_t count : {2, 8, 16, 31})
+    for (std::int64_t position : {1, 7, 100, 5000, 10000}) {
+      auto const rates = geometric(count, unit_range(10000));
+      double const gaps = static_cast<double>(count - 1) * std::log(static_cast<double>(position)) /
+                          std::log(10000);
+      EXPECT_EQ(channels_within(rates, position), std::floor(gaps + 1e-9) + 1);
+    }
+}
+
+TEST(Channels, ClaimedGrowWithTheLogarithmOfThePosition) {
+  EXPECT_EQ(effective_channels(16, 1, 10000), 0.0);
+  EXPECT_NEAR(effective_channels(16, 100, 10000), 8, 1e-14);
+  EXPECT_EQ(effective_channels(16, 10000, 10000), 16.0);
+}
+
+TEST(HalfLife, IsWhereHalfIsLeft) {
+  for (double rate : {1e-6, 0.1, 3.0}) EXPECT_NEAR(std::exp(-rate * half_life(rate)), 0.5, 1e-15);
+  EXPECT_EQ(half_lives({2, 0.5}), (std::vector<double>{half_life(2), half_life(0.5)}));
+  EXPECT_EQ(longest_half_life({2, 0.5, 1}), half_life(0.5));
+}
+
+TEST(Analysis, RefusesRatesThatAreNoneAndPositionsThatAreNot) {
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  expect_refusal([] { spectral_coherence(0, 1); }, {"rate is 0"});
+  expect_refusal([&] { spectral_coherence(1, nan); }, {"other is nan"});
+  expect_refusal([] { largest_coherence({}); }, {"rates is empty"});
+  expect_refusal([] { largest_coherence({1, -1}); }, {"rates[1] is -1"});
+  expect_refusal([] { channels_within({1}, 0); }, {"position is 0"});
+  expect_refusal([] { channels_within({}, 1); }, {"rates is empty"});
+  expect_refusal([] { effective_channels(0, 1, 10); }, {"count is 0"});
+  expect_refusal([] { effective_channels(4, 0, 10); }, {"position is 0"});
+  expect_refusal([] { effective_channels(4, 1, 1); }, {"horizon is 1", "log T"});
+  expect_refusal([&] { half_life(nan); }, {"rate is nan"});
+  expect_refusal([] { half_lives({}); }, {"rates is empty"});
+  expect_refusal(
+      [] {
+        longest_half_life({1, std::numeric_limits<double>::infinity()});
+      },
+      {"rates[1] is inf"});
+}
+
+}  // namespace
