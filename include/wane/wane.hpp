@@ -11,6 +11,7 @@
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/run/adjoint.hpp"
+#include "wane/run/check_values.hpp"
 #include "wane/run/effects.hpp"
 #include "wane/run/run.hpp"
 #include "wane/version.hpp"

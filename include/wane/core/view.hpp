@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <type_traits>
 
 #include "wane/core/error.hpp"
@@ -38,7 +39,8 @@ struct view {
     for (int i = 0; i < Rank; ++i) extent[i] = extents[i], stride[i] = strides[i];
   }
   // Values to read, from values to write.
-  WANE_HOST_DEVICE operator view<T const, Rank>() const requires(!std::is_const_v<T>) {
+  template <std::same_as<T const> Const>
+  requires(!std::is_const_v<T>) WANE_HOST_DEVICE operator view<Const, Rank>() const {
     return {data, extent, stride};
   }
 

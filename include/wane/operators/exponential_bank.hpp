@@ -40,6 +40,19 @@ class exponential_bank {
             parameters.direct.extent[0], " entries; it must have H = ", heads);
   }
 
+  // Throws wane::error for a parameter that is NaN or a decay that grows. Called by every run on
+  // the host; construction reads no data, which may lie on a device.
+  void check_parameters() const {
+    auto const& log_decay = nodes_.log_decay;
+    for (index h = 0; h < log_decay.extent[0]; ++h)
+      for (index s = 0; s < log_decay.extent[1]; ++s) {
+        require(std::real(log_decay(h, s)) <= 0, "log_decay(", h, ", ", s, ") is ", log_decay(h, s),
+                "; its real part must be <= 0 (-inf forgets at once)");
+        check_number("key", nodes_.key(h, s), h, s);
+        check_number("query", nodes_.query(h, s), h, s);
+      }
+  }
+
   WANE_HOST_DEVICE recurrence_shape shape() const {
     return {values_.extent[0], values_.extent[1], values_.extent[2], nodes_.log_decay.extent[1],
             values_.extent[3]};
@@ -108,6 +121,10 @@ class exponential_bank {
   };
 
  private:
+  static void check_number(char const* name, Parameter const& p, index h, index s) {
+    require(p == p, name, "(", h, ", ", s, ") is NaN; it must be a number");
+  }
+
   nodes nodes_;
   sequence_view<Io const> values_;
 };

@@ -21,8 +21,7 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
                 "wane::adjoint: only an affine recurrence, one that brings "
                 "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
   using Sums = head_gradients<wider<accumulate_type<Op>>>;
-  recurrence_shape const shape = op.shape();
-  check(shape);
+  recurrence_shape const shape = checked_shape(op);
   check("output_gradient", output_gradient, shape);
   check(options.packed, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);

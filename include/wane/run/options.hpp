@@ -49,12 +49,17 @@ void check(char const* name, sequence_view<T> const& values, recurrence_shape co
   require(values.data || empty, name, " has no data; it must point to its values");
 }
 
-inline void check(recurrence_shape const& shape) {
+// The shape of an operator, whose extents and parameters are found good.
+template <class Op>
+recurrence_shape checked_shape(Op const& op) {
+  recurrence_shape const shape = op.shape();
   index const extents[] = {shape.batch, shape.time, shape.heads, shape.rows, shape.columns};
   char const* const names[] = {"batch", "time", "heads", "rows", "columns"};
   for (int i = 0; i < 5; ++i)
     require(extents[i] >= (i == 1 ? 0 : 1), "the operator has ", names[i], " ", extents[i],
             "; it must be ", i == 1 ? "0 or more" : "1 or more");
+  if constexpr (requires { op.check_parameters(); }) op.check_parameters();
+  return shape;
 }
 
 // How many states a run has: one a sequence of the batch, or one a packed sequence.

@@ -67,8 +67,7 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
                 "wane::run: this type is no recurrence; it needs shape() "
                 "and at(place), which gives a token with value(j), or shape() and its own "
                 "advance(place, state, write); see wane/core/recurrence.hpp");
-  recurrence_shape const shape = op.shape();
-  check(shape);
+  recurrence_shape const shape = checked_shape(op);
   check("output", output, shape);
   check(options.packed, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
@@ -91,8 +90,7 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state) {
                 "wane::step: this type is no recurrence; it needs shape() "
                 "and at(place), which gives a token with value(j), or shape() and its own "
                 "advance(place, state, write); see wane/core/recurrence.hpp");
-  recurrence_shape const shape = op.shape();
-  check(shape);
+  recurrence_shape const shape = checked_shape(op);
   check("output", output, shape);
   require(state.present(), "state has no data; step needs a state to update");
   check("state", state, shape.batch, shape);

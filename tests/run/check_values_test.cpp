@@ -1,0 +1,76 @@
+// check_values finds what no memory can hold, and says where.
+// SPDX-License-Identifier: MIT
+#include "wane/run/check_values.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "support/expect_error.hpp"
+#include "wane/operators/exponential_bank.hpp"
+#include "wane/operators/linear_recurrence.hpp"
+#include "wane/run/run.hpp"
+
+namespace wane {
+namespace {
+
+float const nan = std::numeric_limits<float>::quiet_NaN();
+float const infinity = std::numeric_limits<float>::infinity();
+
+struct small {
+  std::vector<float> decay = std::vector<float>(12, -0.5f), drive = std::vector<float>(12, 1.f);
+  template <decay_as Form>
+  linear_recurrence<Form, float> as() const {
+    return {{decay.data(), 1, 3, 2, 2}, {drive.data(), 1, 3, 2, 2}};
+  }
+};
+
+TEST(CheckValues, AcceptsDecaysThatFadeResetOrNeverForget) {
+  small data;
+  data.decay[3] = -infinity;
+  data.decay[4] = 0;
+  EXPECT_NO_THROW(check_values(data.as<decay_as::log>()));
+  data.decay[3] = -7;
+  EXPECT_NO_THROW(check_values(data.as<decay_as::factor>()));
+}
+
+TEST(CheckValues, NamesThePlaceOfWhatItRefuses) {
+  small data;
+  data.drive[7] = nan;
+  support::expect_error({"value", "time 1, head 1", "finite"},
+                        [&] { check_values(data.as<decay_as::log>()); });
+  data = {};
+  data.decay[2] = 0.25f;
+  support::expect_error({"log_decay", "0.25", "<= 0"},
+                        [&] { check_values(data.as<decay_as::log>()); });
+  data.decay[2] = nan;
+  support::expect_error({"log_decay", "nan", "<= 0"},
+                        [&] { check_values(data.as<decay_as::log>()); });
+  data.decay[2] = infinity;
+  support::expect_error({"decay", "inf", "finite"},
+                        [&] { check_values(data.as<decay_as::factor>()); });
+}
+
+TEST(CheckValues, ARunRefusesABankWhoseParametersAreNoDecays) {
+  std::vector<float> log_decay{-1, -2}, key{1, 1}, query{1, 1}, v(8), y(8, 5.f);
+  auto const go = [&] {
+    run(exponential_bank<float>(
+            {{log_decay.data(), 1, 2}, {key.data(), 1, 2}, {query.data(), 1, 2}},
+            {v.data(), 1, 8, 1, 1}),
+        sequence_view<float>(y.data(), 1, 8, 1, 1));
+  };
+  EXPECT_NO_THROW(go());
+  y.assign(8, 5.f);
+  log_decay[1] = nan;
+  support::expect_error({"log_decay(0, 1)", "nan", "<= 0"}, go);
+  log_decay[1] = 1;
+  support::expect_error({"log_decay(0, 1)", "is 1", "<= 0"}, go);
+  log_decay[1] = -1;
+  key[0] = nan;
+  support::expect_error({"key(0, 0)", "NaN", "must be a number"}, go);
+  EXPECT_EQ(y, std::vector<float>(8, 5.f));
+}
+
+}  // namespace
+}  // namespace wane
