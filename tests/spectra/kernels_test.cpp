@@ -21,9 +21,9 @@ TEST(PowerLaw, IsTheLagToMinusBeta) {
 }
 
 TEST(PowerLaw, RefusesAnExponentThatDoesNotDecayAndALagBelowOne) {
-  expect_refusal([] { power_law(0); }, {"beta is 0", "positive"});
-  expect_refusal([] { power_law(-1); }, {"beta is -1"});
-  expect_refusal([] { power_law(std::numeric_limits<double>::quiet_NaN()); }, {"beta is nan"});
+  expect_refusal([] { power_law{0}; }, {"beta is 0", "positive"});
+  expect_refusal([] { power_law{-1}; }, {"beta is -1"});
+  expect_refusal([] { power_law{std::numeric_limits<double>::quiet_NaN()}; }, {"beta is nan"});
   expect_refusal([] { power_law(1)(0); }, {"lag is 0", "at least 1"});
 }
 

@@ -30,6 +30,15 @@ struct real_part_of<std::complex<T>> {
 template <class T>
 using real_type = typename real_part_of<T>::type;
 
+// The real part of any scalar.
+template <class T>
+WANE_HOST_DEVICE real_type<T> real_part(T const& z) {
+  if constexpr (is_complex<T>)
+    return z.real();
+  else
+    return z;
+}
+
 // The type a stored value is computed in: itself, or float for the 16-bit storage types.
 template <class T>
 struct widened_type {

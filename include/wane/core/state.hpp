@@ -16,6 +16,10 @@ struct state_view {
   std::conditional_t<std::is_const_v<T>, index const, index>* positions = nullptr;
 
   bool present() const { return values.data != nullptr; }
+
+  // A state to read, from a state to write.
+  template <std::same_as<T const> Const>
+  requires(!std::is_const_v<T>) operator state_view<Const>() const { return {values, positions}; }
 };
 
 // A state of its own, all zero at first. T is the state's precision: float or better.

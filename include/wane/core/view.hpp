@@ -22,7 +22,7 @@ struct view {
   index extent[Rank] = {};
   index stride[Rank] = {};
 
-  view() = default;
+  view() noexcept = default;
 
   // Row-major and without gaps, the last extent fastest.
   template <class... Extents>

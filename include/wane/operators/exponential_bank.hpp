@@ -46,7 +46,7 @@ class exponential_bank {
     auto const& log_decay = nodes_.log_decay;
     for (index h = 0; h < log_decay.extent[0]; ++h)
       for (index s = 0; s < log_decay.extent[1]; ++s) {
-        require(std::real(log_decay(h, s)) <= 0, "log_decay(", h, ", ", s, ") is ", log_decay(h, s),
+        require(real_part(log_decay(h, s)) <= 0, "log_decay(", h, ", ", s, ") is ", log_decay(h, s),
                 "; its real part must be <= 0 (-inf forgets at once)");
         check_number("key", nodes_.key(h, s), h, s);
         check_number("query", nodes_.query(h, s), h, s);

@@ -33,7 +33,7 @@ void check_values(Op const& op) {
           for (index i = 0; i < shape.rows; ++i) {
             auto const e = token_effect(op, place<>{b, t, h, t + 1}, i, j);
             if constexpr (requires { e.log_decay; }) {
-              if (!(std::real(e.log_decay) <= 0))
+              if (!(real_part(e.log_decay) <= 0))
                 require(false, "log_decay", where(i, j), e.log_decay, "; it must be <= 0");
             } else if (!finite(e.decay)) {
               require(false, "decay", where(i, j), e.decay, "; it must be finite");

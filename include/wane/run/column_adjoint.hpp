@@ -109,23 +109,23 @@ class column_adjoint {
         columns_(columns),
         rows_(rows) {}
 
-  // state <- the state after token x.
-  void forward(Token const& x, V* state) const {
-    V const erased = recalled(x, state);
+  // `after` receives the state after token x; it may be `before`.
+  WANE_HOST_INLINE void forward(Token const& x, V const* before, V* after) const {
+    V const erased = recalled(x, before);
     V const value = V(x.value(columns_));
-    for (index i = 0; i < rows_; ++i) {
+    for (index i = 0; i < rows(); ++i) {
       V b = value;
       if constexpr (has_key<Token>) b = multiply(V(x.key(i)), value);
       if constexpr (has_erase<Token>) b = multiply_add(V(x.erase_write(i)), erased, b);
-      state[i] = carried(widen<V>(decay_of(x, i, columns_)), state[i], b);
+      after[i] = carried(widen<V>(decay_of(x, i, columns_)), before[i], b);
     }
   }
 
   // `cotangent` holds dL/dS after the next token (by its decay `later`, absent at the end), and
   // `pending` what the next token's erase term adds; all are brought to this token. `before` and
   // `after` are the states around it; `sums` receives what must be summed over columns.
-  void backward(place<> at, V const* before, V const* after, V* cotangent, V* pending,
-                std::vector<decay_type>& later, bool last, Sums& sums) const {
+  WANE_HOST_INLINE void backward(place<> at, V const* before, V const* after, V* cotangent,
+                                 V* pending, decay_type* later, bool last, Sums& sums) const {
     Token const x = op_.at(at);
     V const dy = V(convert<T>(output_gradient_.read(at, columns_)));
     V const value = V(x.value(columns_)), erased = recalled(x, before);
@@ -134,14 +134,13 @@ class column_adjoint {
       value_gradient = multiply(V(conjugate(x.direct())), dy);
       sums.whole.direct += wider<T>(sum(multiply(conjugate(value), dy)));
     }
-    for (index i = 0; i < rows_; ++i) {
+    for (index i = 0; i < rows(); ++i) {
       V arriving = dy;
       if constexpr (has_query<Token>) arriving = multiply(V(conjugate(x.query(i))), dy);
       if constexpr (has_erase<Token>) arriving = arriving + pending[i];
       V const g = cotangent[i] =
-          last ? cotangent[i] + arriving
-               : carried(conjugate(later[static_cast<std::size_t>(i)]), cotangent[i], arriving);
-      decay_type const w = later[static_cast<std::size_t>(i)] = widen<V>(decay_of(x, i, columns_));
+          last ? cotangent[i] + arriving : carried(conjugate(later[i]), cotangent[i], arriving);
+      decay_type const w = later[i] = widen<V>(decay_of(x, i, columns_));
       V const decay_gradient = multiply(conjugate(decay_derivative(w, before[i])), g);
       if constexpr (has_key<Token>)
         value_gradient = multiply_add(V(conjugate(x.key(i))), g, value_gradient);
@@ -155,7 +154,7 @@ class column_adjoint {
         add_row(sums, i, dy, after[i], g, decay_gradient, value, erased);
     }
     if constexpr (has_erase<Token>)
-      for (index i = 0; i < rows_; ++i) {
+      for (index i = 0; i < rows(); ++i) {
         pending[i] = multiply(V(conjugate(x.erase_read(i))), erase_cotangent);
         sums.rows[static_cast<std::size_t>(i)].erase_read +=
             wider<T>(sum(multiply(conjugate(before[i]), erase_cotangent)));
@@ -165,19 +164,22 @@ class column_adjoint {
   }
 
   // What the first token hands to the initial state.
-  V initial_gradient(index i, V const* cotangent, V const* pending,
-                     std::vector<decay_type> const& later, bool empty) const {
+  V initial_gradient(index i, V const* cotangent, V const* pending, decay_type const* later,
+                     bool empty) const {
     if (empty) return cotangent[i];
     V erased = V(T(0));
     if constexpr (has_erase<Token>) erased = pending[i];
-    return carried(conjugate(later[static_cast<std::size_t>(i)]), cotangent[i], erased);
+    return carried(conjugate(later[i]), cotangent[i], erased);
   }
 
  private:
-  V recalled(Token const& x, V const* state) const {
+  // Known at compile time where the loops over rows are the whole cost.
+  WANE_HOST_INLINE index rows() const { return channelwise<Op> ? 1 : rows_; }
+
+  WANE_HOST_INLINE V recalled(Token const& x, V const* state) const {
     V total = V(T(0));
     if constexpr (has_erase<Token>)
-      for (index i = 0; i < rows_; ++i) total = multiply_add(V(x.erase_read(i)), state[i], total);
+      for (index i = 0; i < rows(); ++i) total = multiply_add(V(x.erase_read(i)), state[i], total);
     (void)x, (void)state;
     return total;
   }

@@ -35,16 +35,18 @@ segment_effect<Op> token_effect(Op const& op, place<> at, index i, index j) {
 
 // Fills found [B, H, rows, columns] with the effects of all tokens of `op`, so that
 // apply(found(b, h, i, j), S) is what run makes of state element S, and then(first, second) is the
-// effect of two pieces. Throws wane::error when the shape does not fit.
+// effect of two pieces. `seen` holds, for each sequence of the batch, the tokens before the piece,
+// for operators that look at the position. Throws wane::error when the shape does not fit.
 template <class Op>
-void effects(Op const& op, view<segment_effect<Op>, 4> found, int threads = 0) {
+void effects(Op const& op, view<segment_effect<Op>, 4> found, index const* seen = nullptr,
+             int threads = 0) {
   static_assert(scannable<Op>,
                 "wane::effects: a piece of sequence has an effect of its own only where no token "
                 "looks at the state; this recurrence has erase terms or a step of its own");
   recurrence_shape const shape = checked_shape(op);
   check("found", state_view<segment_effect<Op>>{found}, shape.batch, shape);
   for_each_task(shape.batch * shape.heads, threads_to_use(threads), [&](index task) {
-    walk const w = walk_of(task, shape, {}, direction::forward, nullptr);
+    walk const w = walk_of(task, shape, {}, direction::forward, seen);
     for (index i = 0; i < shape.rows; ++i)
       for (index j = 0; j < shape.columns; ++j) {
         segment_effect<Op> total;

@@ -21,7 +21,7 @@ struct run_options {
   // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
   int threads = 0;
   // Lets threads also share one sequence, cut in time. The result then depends on the number of
-  // threads, within 1e-6 (float) of the result of one.
+  // threads, within the rounding of a float state (docs/numerics.md) of the result of one.
   bool threads_over_time = false;
 };
 
@@ -49,9 +49,30 @@ void check(char const* name, sequence_view<T> const& values, recurrence_shape co
   require(values.data || empty, name, " has no data; it must point to its values");
 }
 
+// Sentences for tokens whose terms contradict each other.
+template <class Op>
+consteval void check_terms() {
+  using Token = token_of<Op>;
+  constexpr bool reads = requires(Token x) { x.erase_read(index{}); };
+  constexpr bool writes = requires(Token x) { x.erase_write(index{}); };
+  static_assert(reads == writes, "wane: a token has erase_read and erase_write: both or none");
+  constexpr int ways = has_log_decay<Token> + has_row_log_decay<Token> +
+                       has_element_log_decay<Token> + has_plain_decay<Token> +
+                       has_row_plain_decay<Token> + has_element_plain_decay<Token>;
+  static_assert(ways <= 1,
+                "wane: a token states its decay in one way: as log_decay or decay, for the head, "
+                "by row, or by element");
+  using V = accumulate_type<Op>;
+  using D = decltype(decay_of(std::declval<Token>(), index{}, index{}));
+  static_assert(std::is_same_v<D, no_decay> || std::is_same_v<D, plain_decay<V>> ||
+                    std::is_same_v<D, split_decay<V>>,
+                "wane: decays must be of the type the recurrence computes in, that of its values");
+}
+
 // The shape of an operator, whose extents and parameters are found good.
 template <class Op>
 recurrence_shape checked_shape(Op const& op) {
+  if constexpr (affine_recurrence<Op>) check_terms<Op>();
   recurrence_shape const shape = op.shape();
   index const extents[] = {shape.batch, shape.time, shape.heads, shape.rows, shape.columns};
   char const* const names[] = {"batch", "time", "heads", "rows", "columns"};

@@ -67,6 +67,8 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
                 "wane::run: this type is no recurrence; it needs shape() "
                 "and at(place), which gives a token with value(j), or shape() and its own "
                 "advance(place, state, write); see wane/core/recurrence.hpp");
+  static_assert(!std::is_const_v<Out>,
+                "wane::run: the output is a view of constants; it must be writable");
   recurrence_shape const shape = checked_shape(op);
   check("output", output, shape);
   check(options.packed, shape.batch, shape.time);
@@ -80,6 +82,31 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
                              options.initial.positions);
       options.final.positions[n] = w.position - 1 + w.count;
     }
+}
+
+// The tokens of one walk into a state, without allocating.
+template <class Op, class Out, class State>
+void step_walk(Op const& op, walk const& w, sequence_view<Out> const& output,
+               view<State, 2> state) {
+  using V = accumulate_type<Op>;
+  if constexpr (channelwise<Op>) {
+    constexpr index at_once = 256;
+    bool const in_lanes = (layout_of(op) & layout_of(output)).columns;
+    index const columns = state.extent[1];
+    V carry[at_once];
+    for (index first = 0; first < columns; first += at_once) {
+      index const last = std::min(first + at_once, columns);
+      for (index j = first; j < last; ++j) carry[j - first] = static_cast<V>(state(0, j));
+      walk_columns(op, w, first, last, output, in_lanes ? store_by::vector : store_by::number,
+                   carry);
+      for (index j = first; j < last; ++j) state(0, j) = static_cast<State>(carry[j - first]);
+    }
+  } else {
+    for (index k = 0; k < w.count; ++k) {
+      auto const at = w.token(k);
+      advance(op, at, state, [&](index j, V y) { output.write(at, j, y); });
+    }
+  }
 }
 
 // Takes the tokens of `op` (most often one) into `state`, [B, H, rows, columns], and advances its
@@ -97,14 +124,15 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state) {
   flush_denormals const guard;
   for (index i = 0; i < shape.batch * shape.heads; ++i) {
     walk const w = walk_of(i, shape, {}, direction::forward, state.positions);
-    for (index k = 0; k < w.count; ++k) {
-      auto const at = w.token(k);
-      advance(op, at, state_of(state, w.sequence, w.head),
-              [&](index j, accumulate_type<Op> y) { output.write(at, j, y); });
-    }
+    step_walk(op, w, output, state_of(state, w.sequence, w.head));
   }
   if (state.positions)
     for (index n = 0; n < shape.batch; ++n) state.positions[n] += shape.time;
+}
+
+template <class Op, class Out, class State>
+void step(Op const& op, sequence_view<Out> output, recurrent_state<State>& state) {
+  step(op, output, state_view<State>(state));
 }
 
 }  // namespace wane

@@ -37,24 +37,24 @@ class walk_adjoint {
       in_lanes_ = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
   }
 
-  // All, when a token's gradients are sums over them; else as many as one vector holds.
+  // All, when a token's gradients are sums over them; else as many as make rows of some length.
   index columns_per_task() const {
     if (sums_columns && !once_a_head) return shape_.columns;
-    return fits_simd<T> ? simd_width<real_type<T>> : 1;
+    return once_a_head ? 64 : 256;
   }
 
   // Columns [first, last) of a walk; returns the sums over its tokens if the operator wants them.
   Sums operator()(walk const& w, index first, index last) const {
     if constexpr (reads_lanes<Op>) {
       constexpr int width = simd_width<T>;
-      if (in_lanes_) {
-        if (last - first == width)
-          return groups<simd<T, width>>(w, 1, [&](index) { return lanes<width>{first}; });
+      if (in_lanes_ && (last - first) % width == 0)
+        return groups<simd<T, width>>(w, (last - first) / width,
+                                      [&](index g) { return lanes<width>{first + g * width}; });
+      if (in_lanes_)
         return groups<simd<T, width>>(w, (last - first + width - 1) / width, [&](index g) {
           index const j = first + g * width;
           return partial_lanes<width>{j, static_cast<int>(std::min<index>(width, last - j))};
         });
-      }
     }
     return groups<T>(w, last - first, [&](index g) { return first + g; });
   }
@@ -79,7 +79,11 @@ class walk_adjoint {
   Sums groups(walk const& w, index count, Group const& group) const {
     using Columns = decltype(group(index{}));
     using Adjoint = column_adjoint<Op, V, Columns, Out, Gradients>;
-    index const rows = shape_.rows;
+    // Copies that no store can change: their strides stay in registers.
+    Op const op = op_;
+    sequence_view<Out const> const dy = dy_;
+    Gradients const gradients = gradients_;
+    index const rows = channelwise<Op> ? 1 : shape_.rows;
     index const chunk = std::clamp<index>(256 / rows, 16, 64);
     index const chunks = (w.count + chunk - 1) / chunk;
     auto const at = [](index i) { return static_cast<std::size_t>(i); };
@@ -87,23 +91,23 @@ class walk_adjoint {
     // States at the start of each chunk and around each token of one; what comes back in time.
     std::vector<V> kept(at(chunks * count * rows), zero), states(at((chunk + 1) * rows), zero);
     std::vector<V> cotangent(at(count * rows), zero), pending(at(count * rows), zero);
-    std::vector<std::vector<typename Adjoint::decay_type>> later(
-        at(count), std::vector<typename Adjoint::decay_type>(at(rows)));
+    std::vector<typename Adjoint::decay_type> later(at(count * rows));
     std::vector<Sums> of_token(at(sums_columns && !once_a_head ? chunk : 0));
     Sums total(rows);
-    auto const adjoint_of = [&](index g) { return Adjoint(op_, dy_, gradients_, group(g), rows); };
+    auto const adjoint_of = [&](index g) { return Adjoint(op, dy, gradients, group(g), rows); };
 
-    for (index g = 0; g < count; ++g) {
-      Adjoint const columns = adjoint_of(g);
+    std::vector<V> current(at(count * rows), zero);
+    for (index g = 0; g < count; ++g)
       for (index i = 0; i < rows; ++i) {
-        states[at(i)] = load<V>(options_.initial, w, i, group(g));
+        current[at(g * rows + i)] = load<V>(options_.initial, w, i, group(g));
         cotangent[at(g * rows + i)] = load<V>(options_.final_gradient, w, i, group(g));
       }
-      for (index k = 0; k < w.count; ++k) {
-        if (k % chunk == 0)
-          std::copy_n(states.data(), rows, kept.data() + (k / chunk * count + g) * rows);
-        columns.forward(op_.at(w.token(k)), states.data());
-      }
+    for (index k = 0; k < w.count; ++k) {
+      if (k % chunk == 0)
+        std::copy_n(current.data(), count * rows, kept.data() + k / chunk * count * rows);
+      auto const token = op.at(w.token(k));
+      for (index g = 0; g < count; ++g)
+        adjoint_of(g).forward(token, current.data() + g * rows, current.data() + g * rows);
     }
     for (index c = chunks - 1; c >= 0; --c) {
       index const begin = c * chunk, tokens = std::min(chunk, w.count - begin);
@@ -113,14 +117,13 @@ class walk_adjoint {
         std::copy_n(kept.data() + (c * count + g) * rows, rows, states.data());
         for (index k = 0; k < tokens; ++k) {
           V* const next = states.data() + (k + 1) * rows;
-          std::copy_n(next - rows, rows, next);
-          columns.forward(op_.at(w.token(begin + k)), next);
+          columns.forward(op.at(w.token(begin + k)), next - rows, next);
         }
         for (index k = tokens - 1; k >= 0; --k) {
           V const* const before = states.data() + k * rows;
           columns.backward(w.token(begin + k), before, before + rows, cotangent.data() + g * rows,
-                           pending.data() + g * rows, later[at(g)], begin + k == w.count - 1,
-                           of_token.empty() ? total : of_token[at(k)]);
+                           pending.data() + g * rows, later.data() + g * rows,
+                           begin + k == w.count - 1, of_token.empty() ? total : of_token[at(k)]);
         }
       }
       if (!of_token.empty())
@@ -131,7 +134,7 @@ class walk_adjoint {
         for (index i = 0; i < rows; ++i)
           save(w, i, group(g),
                adjoint_of(g).initial_gradient(i, cotangent.data() + g * rows,
-                                              pending.data() + g * rows, later[at(g)],
+                                              pending.data() + g * rows, later.data() + g * rows,
                                               w.count == 0));
     return total;
   }

@@ -1,5 +1,5 @@
-// The exchange of Remez: from an error that alternates in sign on a reference to a better
-// reference. SPDX-License-Identifier: MIT
+// The exchange of Remez: from an error that alternates on a reference to a better reference.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <algorithm>

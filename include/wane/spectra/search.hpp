@@ -1,5 +1,5 @@
-// The smallest value of a function on a rectangle: a grid, then a compass search in its best
-// valleys. SPDX-License-Identifier: MIT
+// The smallest value of a function on a rectangle: a grid, then a search in its best valleys.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <algorithm>

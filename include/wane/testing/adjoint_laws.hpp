@@ -94,7 +94,8 @@ class adjoint_law_kit {
           (8 * (shifted(step) - shifted(-step)) - (shifted(2 * step) - shifted(-2 * step))) /
           (12 * step);
       std::copy(here.begin(), here.end(), input.begin());
-      worst = std::max(worst, std::abs(inner(gradient, toward) - slope));
+      double const off = std::abs(inner(gradient, toward) - slope);
+      worst = off <= worst ? worst : off;  // a NaN stays
       largest = std::max(largest, std::sqrt(inner(gradient, gradient) * inner(toward, toward)));
     }
     return {"adjoint: derivative by " + name, worst == 0 ? 0 : worst / largest, bound_};

@@ -1,0 +1,38 @@
+// A contest: our kernel, the loops it is compared with, the work they do, and the oracle's verdict.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/traffic.hpp"
+
+namespace wane::bench {
+
+struct rival {
+  std::string counter;
+  std::function<void()> run;
+  // A loop that gives the same answer counts as its time over ours. Otherwise it is our kernel on
+  // other data, and our time over that is counted.
+  bool is_loop = true;
+};
+
+struct contest {
+  std::function<void()> ours;
+  std::vector<rival> rivals;
+  // What must move; the reference moves as much in the same memory. Its writes are the outputs.
+  traffic moved;
+  double tokens = 0, flops = 0;
+  bool in_double = false;
+  // Largest difference from the oracle over the largest value of the oracle, in the outputs as
+  // they are now.
+  std::function<double()> error;
+};
+
+// The counters of a row. Throws std::runtime_error, and times nothing, when ours or a rival is
+// further from the oracle than rounding explains.
+std::map<std::string, double> held(contest const& what);
+
+}  // namespace wane::bench

@@ -1,0 +1,45 @@
+// wane-bench: speed of the kernels, as ratios to what the machine and other loops do.
+// SPDX-License-Identifier: MIT
+//
+// A row is `operator/pass/named arguments`. Its counters are medians of ratios, taken round by
+// round with everything that is compared in each round:
+//   of_triad           our bandwidth over the best of reading and writing as much, in memory of the
+//                      same size: ordinary or non-temporal stores, with prefetch or without
+//   of_fma             our useful flops over what the machine multiplies and adds in registers
+//   vs_naive           time over ours of the loop a user would write in Eigen, on one thread
+//   vs_sequential      time over ours of the plain loop over tokens and channels, on one thread
+//   vs_fading          our time on these data over our time on ordinary ones
+//   tokens_per_second  from the median time
+//   max_rel_error      largest difference from a wider type over the largest value, checked first
+// Both loops have the flags of this build; the machine's own figures have its widest vectors.
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "kernels/machine.hpp"
+#include "kernels/options.hpp"
+#include "kernels/row.hpp"
+
+int main(int argc, char** argv) {
+  using namespace wane::bench;
+  try {
+    add_linear_recurrence_rows();
+    add_exponential_bank_rows();
+    options asked = parse_options(argc, argv, names_of_rows());
+    std::vector<char*> given;
+    for (auto& argument : asked.passed_on) given.push_back(argument.data());
+    int count = static_cast<int>(given.size());
+    benchmark::Initialize(&count, given.data());
+    if (count > 1)
+      throw wrong_option(std::string("unknown argument '") + given[1] +
+                         "'; there are --json FILE and those that --help lists");
+    if (!asked.only_lists) describe_machine();
+    benchmark::RunSpecifiedBenchmarks();
+    return any_row_failed() ? 1 : 0;
+  } catch (wrong_option const& problem) {
+    std::fprintf(stderr, "wane-bench: %s\n", problem.what());
+    return 2;
+  }
+}

@@ -1,0 +1,55 @@
+// Rows of wane-bench: a name and how to prepare its contest.
+// SPDX-License-Identifier: MIT
+#include "kernels/row.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+
+namespace wane::bench {
+namespace {
+
+bool failed = false;
+std::vector<std::string> names;
+
+// The row whose turn it is. Google Benchmark calls a row several times, with more and more
+// iterations; the contest is held at the first call.
+struct turn {
+  std::string name;
+  std::optional<contest> what = {};
+  std::map<std::string, double> counters = {};
+  std::string problem = {};
+};
+turn current;
+
+void take_turn(std::string const& name, std::function<contest()> const& prepare) {
+  current = turn{name};
+  try {
+    current.what = prepare();
+    current.counters = held(*current.what);
+  } catch (std::exception const& e) {
+    current.problem = e.what();
+    failed = true;
+  }
+}
+
+}  // namespace
+
+void add_row(std::string const& name, std::function<contest()> prepare) {
+  names.push_back(name);
+  benchmark::RegisterBenchmark(name.c_str(), [name, prepare](benchmark::State& state) {
+    if (current.name != name) take_turn(name, prepare);
+    if (!current.problem.empty()) return state.SkipWithError(current.problem.c_str());
+    for ([[maybe_unused]] auto _ : state) current.what->ours();
+    for (auto const& [counter, value] : current.counters) state.counters[counter] = value;
+  });
+}
+
+std::vector<std::string> const& names_of_rows() { return names; }
+
+bool any_row_failed() { return failed; }
+
+}  // namespace wane::bench

@@ -1,0 +1,22 @@
+// Rows of wane-bench: a name and how to prepare its contest.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kernels/contest.hpp"
+
+namespace wane::bench {
+
+// `prepare` makes the data; it is called when the row's turn comes, and the data go after it.
+void add_row(std::string const& name, std::function<contest()> prepare);
+std::vector<std::string> const& names_of_rows();
+// Whether a row was refused its number.
+bool any_row_failed();
+
+void add_linear_recurrence_rows();
+void add_exponential_bank_rows();
+
+}  // namespace wane::bench

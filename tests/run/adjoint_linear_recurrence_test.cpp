@@ -1,0 +1,115 @@
+// The adjoint of linear_recurrence against derivatives of the naive loop by complex steps.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "support/linear_gradients.hpp"
+
+namespace {
+
+using support::arrangement;
+using support::index;
+using support::linear_gradients;
+using support::linear_shape;
+using wane::decay_as;
+using wane::direction;
+
+template <decay_as Form, class Io, class Accumulate = wane::widened<Io>>
+void expect_right(linear_shape const& s, double bound = 1e-9) {
+  linear_gradients<Form, Io, Accumulate> gradients(s);
+  gradients.find();
+  EXPECT_LT(gradients.error(), bound)
+      << s.batch << " x " << s.time << " x " << s.heads << " x " << s.columns << ", layouts "
+      << static_cast<int>(s.inputs) << static_cast<int>(s.output);
+  EXPECT_TRUE(gradients.decay.margins_untouched() && gradients.drive.margins_untouched());
+}
+void expect_right_in_double(linear_shape const& s) {
+  expect_right<decay_as::log, double>(s);
+  expect_right<decay_as::factor, double>(s);
+}
+
+TEST(AdjointOfLinearRecurrence, IsTheDerivativeForRaggedSizes) {
+  for (index time : {1, 2, 3, 15, 16, 17, 63, 64, 65, 127, 130})
+    for (index columns : {1, 2, 3, 8, 9, 17})
+      expect_right_in_double({.time = time, .columns = columns});
+}
+
+TEST(AdjointOfLinearRecurrence, IsTheDerivativeInEveryLayoutAndDirection) {
+  for (arrangement how : support::all_arrangements)
+    for (direction way : {direction::forward, direction::reverse}) {
+      expect_right_in_double({2, 20, 3, 5, how, arrangement::plain, way});
+      expect_right_in_double({2, 20, 3, 5, arrangement::odd, how, way});
+      expect_right_in_double({2, 33, 1, 4, how, how, way, false});
+    }
+}
+
+TEST(AdjointOfLinearRecurrence, IsTheDerivativeForPackedSequences) {
+  for (direction way : {direction::forward, direction::reverse})
+    for (index columns : {1, 5, 16}) {
+      linear_shape s{.time = 100, .heads = 2, .columns = columns, .direction = way};
+      s.starts = {0, 0, 1, 20, 20, 84, 99, 100, 100};
+      expect_right_in_double(s);
+    }
+}
+
+TEST(AdjointOfLinearRecurrence, OfComplexNumbersIsTheDerivativeByBothParts) {
+  linear_shape s{2, 40, 2, 3, arrangement::plain, arrangement::plain, direction::reverse};
+  expect_right<decay_as::log, std::complex<double>>(s);
+  expect_right<decay_as::factor, std::complex<double>>(s);
+  s.direction = direction::forward;
+  expect_right<decay_as::log, std::complex<double>>(s);
+  // Sums of 40 terms in float.
+  expect_right<decay_as::log, std::complex<float>>(s, 4e-6);
+}
+
+TEST(AdjointOfLinearRecurrence, OfFloatsAndStoredTypesIsTheDerivative) {
+  // A rounding a token of the state, the cotangent and their product: 3 sqrt(T) eps, thrice.
+  linear_shape const s{.batch = 2, .time = 100, .heads = 2, .columns = 19};
+  expect_right<decay_as::log, float>(s, 9 * 6e-8 * 10);
+  expect_right<decay_as::factor, float>(s, 9 * 6e-8 * 10);
+  expect_right<decay_as::log, float, double>(s, 1e-7);
+  expect_right<decay_as::log, wane::bfloat16>(s, 0x1p-8);
+}
+
+TEST(AdjointOfLinearRecurrence, MayLeaveOutAnyGradient) {
+  linear_gradients<decay_as::log, double> all({.time = 70, .columns = 5}), some(all.run.shape);
+  using gradients = decltype(all)::op_type::gradients;
+  all.find();
+  wane::adjoint(some.run.op(), some.output_gradient.view(), gradients{{}, some.drive.view()},
+                some.options());
+  auto without = some.options();
+  without.initial_gradient = {};
+  wane::adjoint(some.run.op(), some.output_gradient.view(), gradients{some.decay.view(), {}},
+                without);
+  wane::adjoint(some.run.op(), some.output_gradient.view(), gradients{}, without);
+  all.decay.for_each([&](index b, index t, index h, index c) {
+    EXPECT_EQ(all.decay(b, t, h, c), some.decay(b, t, h, c));
+    EXPECT_EQ(all.drive(b, t, h, c), some.drive(b, t, h, c));
+  });
+  EXPECT_EQ(all.initial.values(), some.initial.values());
+}
+
+TEST(AdjointOfLinearRecurrence, OfNoTokensHandsTheFinalGradientThrough) {
+  linear_gradients<decay_as::log, double> none({.batch = 2, .time = 0, .heads = 3, .columns = 5});
+  none.find();
+  EXPECT_EQ(none.initial.values(), none.final_gradient.values());
+}
+
+TEST(AdjointOfLinearRecurrence, HasTheSameBitsForAnyNumberOfThreads) {
+  linear_shape s{.batch = 2, .time = 150, .heads = 3, .columns = 21};
+  linear_gradients<decay_as::factor, float> one(s);
+  one.find();
+  for (int threads : {2, 3, 7}) {
+    s.threads = threads;
+    linear_gradients<decay_as::factor, float> more(s);
+    more.find();
+    one.decay.for_each([&](index b, index t, index h, index c) {
+      ASSERT_EQ(one.decay(b, t, h, c), more.decay(b, t, h, c));
+      ASSERT_EQ(one.drive(b, t, h, c), more.drive(b, t, h, c));
+    });
+    EXPECT_EQ(one.initial.values(), more.initial.values());
+  }
+}
+
+}  // namespace

@@ -1,0 +1,111 @@
+// step: token by token what run does, without asking for memory.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "support/bank_case.hpp"
+#include "support/user_operators.hpp"
+
+namespace {
+thread_local long allocations = 0;
+}
+
+// NOLINTBEGIN
+void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, std::align_val_t align) {
+  ++allocations;
+  auto const a = static_cast<std::size_t>(align);
+  if (void* memory = std::aligned_alloc(a, (size + a - 1) / a * a)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+// NOLINTEND
+
+namespace {
+
+using support::index;
+using wane::decay_as;
+
+template <class Op, class Out, class State>
+long allocations_of_step(Op const& op, wane::sequence_view<Out> y, wane::state_view<State> state) {
+  long const before = allocations;
+  wane::step(op, y, state);
+  return allocations - before;
+}
+
+TEST(Step, AllocatesNothing) {
+  support::linear_case<decay_as::log, float> linear({.batch = 2, .time = 5, .columns = 1000});
+  wane::recurrent_state<float> a = linear.initial;
+  EXPECT_EQ(allocations_of_step(linear.op(), linear.output.view(),
+                                static_cast<wane::state_view<float>>(a)),
+            0);
+  support::bank_case<wane::bfloat16> bank({40, {.batch = 2, .time = 3, .heads = 2, .columns = 50}});
+  wane::recurrent_state<float> b = bank.initial;
+  EXPECT_EQ(
+      allocations_of_step(bank.op(), bank.output.view(), static_cast<wane::state_view<float>>(b)),
+      0);
+  support::tensor<double> x(2, 3, 2, 5), y(2, 3, 2, 5);
+  x.fill([](auto...) { return 1; });
+  support::tanh_cell const cell{0.5, x.view()};
+  wane::recurrent_state<double> c(cell);
+  EXPECT_EQ(allocations_of_step(cell, y.view(), static_cast<wane::state_view<double>>(c)), 0);
+}
+
+TEST(Step, TokenByTokenIsTheRun) {
+  for (index columns : {1, 4, 30}) {
+    support::linear_case<decay_as::log, float> run({2, 80, 2, columns});
+    run.run();
+    wane::recurrent_state<float> state = run.initial;
+    support::tensor<float> y(2, 80, 2, columns);
+    for (index t = 0; t < 80; ++t) {
+      wane::linear_recurrence<decay_as::log, float> const token(run.decay.view().tokens(t, t + 1),
+                                                                run.drive.view().tokens(t, t + 1));
+      wane::step(token, y.view().tokens(t, t + 1), static_cast<wane::state_view<float>>(state));
+    }
+    support::nearness near;
+    y.for_each([&](index b, index t, index h, index c) {
+      near.add(static_cast<double>(y(b, t, h, c)), static_cast<double>(run.output(b, t, h, c)));
+    });
+    EXPECT_LT(near.both(), 1e-6);
+    EXPECT_EQ(state.positions(), (std::vector<index>{80, 80}));
+  }
+}
+
+TEST(Step, OfNoTokensChangesNothing) {
+  support::linear_case<decay_as::log, float> none({.batch = 2, .time = 0, .columns = 3});
+  wane::recurrent_state<float> state = none.initial;
+  wane::step(none.op(), none.output.view(), static_cast<wane::state_view<float>>(state));
+  EXPECT_EQ(state.values(), none.initial.values());
+}
+
+TEST(Step, MayUseAStateOfAnotherPrecisionAndAnyStrides) {
+  support::linear_case<decay_as::factor, float> run({.time = 30, .heads = 2, .columns = 3});
+  run.run();
+  // [N, H, 1, C] with the columns two apart, heads backwards, no positions.
+  std::vector<double> memory(20, -7);
+  wane::state_view<double> const state{{memory.data() + 10, {1, 2, 1, 3}, {99, -9, 99, 2}},
+                                       nullptr};
+  wane::state_view<float const> const before = std::as_const(run.initial);
+  for (index h = 0; h < 2; ++h)
+    for (index c = 0; c < 3; ++c)
+      state.values(0, h, 0, c) = static_cast<double>(before.values(0, h, 0, c));
+  support::tensor<float> y(1, 30, 2, 3);
+  wane::step(run.op(), y.view(), state);
+  support::nearness near;
+  y.for_each([&](index b, index t, index h, index c) {
+    near.add(static_cast<double>(y(b, t, h, c)), static_cast<double>(run.output(b, t, h, c)));
+  });
+  EXPECT_LT(near.both(), 1e-6);
+  EXPECT_EQ(std::count(memory.begin(), memory.end(), -7.), 14);
+}
+
+}  // namespace
