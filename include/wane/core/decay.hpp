@@ -113,7 +113,7 @@ WANE_INLINE split_decay<V> decay_from_log(V x) {
     if constexpr (is_complex<T>) {
       using R = real_type<T>;
       R const re = x.real(), im = x.imag();
-      if (re > R(-0.35) && re < R(0.35)) {
+      if (re > R(-0.35) && re < R(0.35) && im > R(-0.5) && im < R(0.5)) {
         R const grow = std::expm1(re), half = std::sin(im / 2);
         R const turn = -2 * half * half;
         return {T(1), {grow + turn + grow * turn, (1 + grow) * std::sin(im)}};

@@ -27,7 +27,7 @@ struct log_effect {
 // `first`, and after it `second`.
 template <class V>
 WANE_INLINE effect<V> then(effect<V> const& first, effect<V> const& second) {
-  return {multiply(second.decay, first.decay),
+  return {where_zero(second.decay, V(0), multiply(second.decay, first.decay)),
           carried(plain_decay<V>{second.decay}, first.drive, second.drive)};
 }
 template <class V>

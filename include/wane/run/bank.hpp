@@ -17,7 +17,7 @@ class bank_constants {
   // Rows treated in one pass: as many states as fit the registers, in steps of four.
   static constexpr int most_rows = simd_bytes == 64 ? 16 : 8;
   // After so many tokens the states are corrected for the rounding of the factors.
-  static constexpr int correction_period = 64;
+  static constexpr int correction_period = 16;
 
   template <class Op>
   bank_constants(Op const& op, index head) : rows_(recurrence_shape(op.shape()).rows) {
@@ -33,6 +33,7 @@ class bank_constants {
       factor.push_back(factor_of(w));
       weight.push_back(query * key);
       keys.push_back(key);
+      queries.push_back(query);
       // log of the decay over its rounded factor, exact to double's rounding of a number near 1
       double const lost = (static_cast<double>(w.whole) - static_cast<double>(factor.back())) +
                           static_cast<double>(w.rest);
@@ -53,6 +54,8 @@ class bank_constants {
   bool usable(bool with_initial_state) const {
     for (index s = 0; s < rows_; ++s) {
       auto const i = static_cast<std::size_t>(s);
+      bool const vanishes = weight[i] == T(0) && keys[i] != T(0) && queries[i] != T(0);
+      if (!std::isfinite(weight[i]) || vanishes) return false;
       if (factor[i] == T(0) || !(std::abs(factor[i]) <= T(2))) return false;
       if (with_initial_state && !(std::abs(keys[i]) >= T(1e-6))) return false;
     }
@@ -62,7 +65,7 @@ class bank_constants {
   index rows() const { return rows_; }
   index padded_rows() const { return static_cast<index>(factor.size()); }
 
-  std::vector<T> factor, weight, keys, correction;
+  std::vector<T> factor, weight, keys, queries, correction;
   T direct = T(0);
 
  private:

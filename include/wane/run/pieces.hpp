@@ -60,7 +60,7 @@ store_by choose_stores(Op const& op, sequence_view<Out> const& output) {
 
 // Columns are cut so that every thread has work, in pieces of a multiple of `least`.
 inline index columns_per_task(index columns, index walks, int threads, index least) {
-  if (walks >= threads || threads == 1) return columns;
+  if (walks == 0 || walks >= threads || threads == 1) return columns;
   index const pieces = (threads + walks - 1) / walks;
   return ((columns + pieces - 1) / pieces + least - 1) / least * least;
 }
