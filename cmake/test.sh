@@ -24,7 +24,7 @@ cmake --build --preset dev
 
 if wane_has_program clang++; then
   wane_stage "clang++: build"
-  cmake --preset clang -DWANE_BENCH=OFF
+  cmake --preset clang
   cmake --build --preset clang
   wane_stage "clang++: test"
   ctest --preset clang

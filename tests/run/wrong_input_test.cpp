@@ -79,7 +79,9 @@ TEST_F(WrongInput, StateOfAnotherShape) {
       {{s, batch, 4, 1, columns}, {"heads 4", "must be 3"}},
       {{s, batch, heads, 2, columns}, {"rows 2", "must be 1"}},
       {{s, batch, heads, 1, 5}, {"columns 5", "must be 4"}}};
-  for (auto const& [v, pieces] : wrong) {
+  for (auto const& one : wrong) {
+    values const v = one.first;
+    auto const& pieces = one.second;
     options = {.initial = {v}};
     run_refused(pieces), run_refused({"initial"});
     options = {.final = {v}};
@@ -117,12 +119,14 @@ TEST_F(WrongInput, PackedSequencesInSeveralRows) {
 TEST_F(WrongInput, PackedSequencesThatDoNotFit) {
   std::pair<std::vector<index>, char const*> const wrong[] = {
       {{1, 5}, "begins with 1"}, {{0, 4}, "ends with 4"}, {{0, 3, 2, 5}, "must not fall"}};
-  for (auto const& [starts, message] : wrong) {
+  for (auto const& one_wrong : wrong) {
+    std::vector<index> const& starts = one_wrong.first;
+    std::string const message = one_wrong.second;
     wane::run_options<float> const one{.packed = {starts}};
     recurrence const row({decay.data(), 1, 5, 1, 4}, {drive.data(), 1, 5, 1, 4});
     view const y(output.data(), 1, 5, 1, 4);
-    expect_error({std::string(message)}, [&] { wane::run(row, y, one); });
-    expect_error({std::string(message)}, [&] {
+    expect_error({message}, [&] { wane::run(row, y, one); });
+    expect_error({message}, [&] {
       wane::adjoint(row, y, recurrence::gradients{},
                     wane::adjoint_options<float>{.packed = {starts}});
     });

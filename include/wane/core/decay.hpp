@@ -118,13 +118,26 @@ WANE_INLINE split_decay<V> decay_from_log(V x) {
         R const turn = -2 * half * half;
         return {T(1), {grow + turn + grow * turn, (1 + grow) * std::sin(im)}};
       }
-      R const size = std::exp(re);
+      using wide = std::common_type_t<R, double>;
+      wide const size = std::exp(wide(re)), angle = im;
       if (size == 0) return {T(0), T(0)};
-      return {{size * std::cos(im), size * std::sin(im)}, T(0)};
+      std::complex<wide> const w(size * std::cos(angle), size * std::sin(angle));
+      T const whole(w);
+      return {whole, T(w - std::complex<wide>(whole))};
     } else {
       return {exp(x), V(0)};
     }
   }
+}
+
+// w as one number.
+template <class V>
+WANE_INLINE V factor_of(plain_decay<V> w) {
+  return w.factor;
+}
+template <class V>
+WANE_INLINE V factor_of(split_decay<V> w) {
+  return w.whole + w.rest;
 }
 
 // w s + b; a reset gives b whatever s holds.
@@ -138,17 +151,6 @@ WANE_INLINE V carried(plain_decay<V> w, V s, V b) {
 }
 template <class V>
 WANE_INLINE V carried(split_decay<V> w, V s, V b) {
-  return where_zero(w.whole, b, multiply_add(w.whole, s, multiply_add(w.rest, s, b)));
+  return where_zero(factor_of(w), b, multiply_add(w.whole, s, multiply_add(w.rest, s, b)));
 }
-
-// w as one number.
-template <class V>
-WANE_INLINE V factor_of(plain_decay<V> w) {
-  return w.factor;
-}
-template <class V>
-WANE_INLINE V factor_of(split_decay<V> w) {
-  return w.whole + w.rest;
-}
-
 }  // namespace wane

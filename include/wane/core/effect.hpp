@@ -32,8 +32,9 @@ WANE_INLINE effect<V> then(effect<V> const& first, effect<V> const& second) {
 }
 template <class V>
 WANE_INLINE log_effect<V> then(log_effect<V> const& first, log_effect<V> const& second) {
-  return {first.log_decay + second.log_decay,
-          carried(decay_from_log(second.log_decay), first.drive, second.drive)};
+  auto const w = decay_from_log(second.log_decay);
+  return {where_zero(factor_of(w), second.log_decay, first.log_decay + second.log_decay),
+          carried(w, first.drive, second.drive)};
 }
 
 // The state after the segment.

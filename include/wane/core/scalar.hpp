@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "wane/core/config.hpp"
 
@@ -48,14 +49,15 @@ template <class T>
 using widened = typename widened_type<T>::type;
 
 // a b
-template <class A, class B>
-WANE_INLINE auto multiply(A const& a, B const& b) {
+template <class V>
+WANE_INLINE V multiply(V const& a, std::type_identity_t<V> const& b) {
   return a * b;
 }
 
 // a b + c, contracted to one rounding where the machine has a fused multiply-add.
-template <class A, class B, class C>
-WANE_INLINE auto multiply_add(A const& a, B const& b, C const& c) {
+template <class V>
+WANE_INLINE V multiply_add(V const& a, std::type_identity_t<V> const& b,
+                           std::type_identity_t<V> const& c) {
   return a * b + c;
 }
 
@@ -74,15 +76,17 @@ WANE_INLINE std::complex<T> conjugate(std::complex<T> const& z) {
 }
 
 template <class T>
-WANE_INLINE std::complex<T> multiply(std::complex<T> const& a, std::complex<T> const& b) {
+WANE_INLINE std::complex<T> multiply(std::complex<T> const& a,
+                                     std::type_identity_t<std::complex<T>> const& b) {
   auto const& x = reinterpret_cast<T const(&)[2]>(a);
   auto const& y = reinterpret_cast<T const(&)[2]>(b);
   return {x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]};
 }
 
 template <class T>
-WANE_INLINE std::complex<T> multiply_add(std::complex<T> const& a, std::complex<T> const& b,
-                                         std::complex<T> const& c) {
+WANE_INLINE std::complex<T> multiply_add(std::complex<T> const& a,
+                                         std::type_identity_t<std::complex<T>> const& b,
+                                         std::type_identity_t<std::complex<T>> const& c) {
   auto const& x = reinterpret_cast<T const(&)[2]>(a);
   auto const& y = reinterpret_cast<T const(&)[2]>(b);
   auto const& z = reinterpret_cast<T const(&)[2]>(c);

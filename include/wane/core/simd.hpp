@@ -71,6 +71,13 @@ WANE_HOST_INLINE simd<T, W> multiply_add(simd<T, W> a, simd<T, W> b, simd<T, W> 
   return a.v * b.v + c.v;
 }
 
+// Does multiply_add of a simd round once?
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+inline constexpr bool simd_contracts = true;
+#else
+inline constexpr bool simd_contracts = false;
+#endif
+
 // a b + c with one rounding, on every machine: what a b - round(a b) needs, which multiply_add may
 // turn into zero. Without the instruction it goes lane by lane.
 template <class T, int W>

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "wane/core/recurrence.hpp"
+#include "wane/core/checks.hpp"
 
 namespace wane {
 
@@ -22,12 +22,25 @@ struct state_view {
   requires(!std::is_const_v<T>) operator state_view<Const>() const { return {values, positions}; }
 };
 
+// An absent state fits anything.
+template <class T>
+void check(char const* name, state_view<T> const& state, index sequences,
+           recurrence_shape const& shape) {
+  if (!state.present()) return;
+  check_extent(name, "sequences", state.values.extent[0], sequences);
+  check_extent(name, "heads", state.values.extent[1], shape.heads);
+  check_extent(name, "rows", state.values.extent[2], shape.rows);
+  check_extent(name, "columns", state.values.extent[3], shape.columns);
+}
+
 // A state of its own, all zero at first. T is the state's precision: float or better.
 template <class T>
 class recurrent_state {
  public:
+  // Throws wane::error for an extent that is negative.
   recurrent_state(index sequences, index heads, index rows, index columns)
-      : extent_{sequences, heads, rows, columns},
+      : extent_{checked("sequences", sequences), checked("heads", heads), checked("rows", rows),
+                checked("columns", columns)},
         values_(static_cast<std::size_t>(sequences * heads * rows * columns)),
         positions_(static_cast<std::size_t>(sequences)) {}
 
@@ -51,6 +64,11 @@ class recurrent_state {
   std::vector<index> const& positions() const { return positions_; }
 
  private:
+  static index checked(char const* what, index extent) {
+    require(extent >= 0, "the state has ", what, " ", extent, "; it must be 0 or more");
+    return extent;
+  }
+
   index extent_[4];
   std::vector<T> values_;
   std::vector<index> positions_;

@@ -96,10 +96,11 @@ WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
 // key(i) value(j) and query(i) s, without the factors that are absent.
 template <class Token, class Column>
 WANE_INLINE auto write_of(Token const& x, index i, Column j) {
+  auto const value = x.value(j);
   if constexpr (has_key<Token>)
-    return multiply(x.key(i), x.value(j));
+    return multiply(decltype(value)(x.key(i)), value);
   else
-    return x.value(j);
+    return value;
 }
 
 }  // namespace wane

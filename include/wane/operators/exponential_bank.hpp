@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <utility>
+
+#include "wane/core/checks.hpp"
 #include "wane/core/gradient.hpp"
-#include "wane/core/recurrence.hpp"
 
 namespace wane {
 
@@ -27,30 +29,31 @@ class exponential_bank {
 
   exponential_bank(nodes const& parameters, sequence_view<Io const> values)
       : nodes_(parameters), values_(values) {
-    index const heads = values.extent[2], states = parameters.log_decay.extent[1];
-    auto const check = [&](char const* name, view<Parameter const, 2> const& p) {
-      require(p.data && p.extent[0] == heads && p.extent[1] == states, name, " has shape [",
-              p.extent[0], ", ", p.extent[1], "]; it must be [H, S] = [", heads, ", ", states,
-              "] as values and log_decay say");
-    };
-    check("log_decay", parameters.log_decay);
-    check("key", parameters.key);
-    check("query", parameters.query);
-    require(!parameters.direct.data || parameters.direct.extent[0] == heads, "direct has ",
-            parameters.direct.extent[0], " entries; it must have H = ", heads);
+    for (auto const& [name, node] : {std::pair("log_decay", &parameters.log_decay),
+                                     {"key", &parameters.key},
+                                     {"query", &parameters.query}}) {
+      check_node(name, *node, shape());
+      require(node->data, name, " has no data; it must point to its values");
+    }
+    check_direct("direct", parameters.direct, shape());
   }
 
-  // Throws wane::error for a parameter that is NaN or a decay that grows. Called by every run on
-  // the host; construction reads no data, which may lie on a device.
-  void check_parameters() const {
-    auto const& log_decay = nodes_.log_decay;
-    for (index h = 0; h < log_decay.extent[0]; ++h)
-      for (index s = 0; s < log_decay.extent[1]; ++s) {
-        require(real_part(log_decay(h, s)) <= 0, "log_decay(", h, ", ", s, ") is ", log_decay(h, s),
-                "; its real part must be <= 0 (-inf forgets at once)");
-        check_number("key", nodes_.key(h, s), h, s);
-        check_number("query", nodes_.query(h, s), h, s);
+  // Throws wane::error for values without data, a parameter that is NaN, or a decay that grows.
+  // Called by every run on the host; construction reads no data, which may lie on a device.
+  void check_inputs() const {
+    check("values", values_, shape());
+    auto const number = [](Parameter const& p) { return p == p; };
+    for (index h = 0; h < shape().heads; ++h) {
+      for (index s = 0; s < shape().rows; ++s) {
+        Parameter const& log_decay = nodes_.log_decay(h, s);
+        require(number(log_decay) && real_part(log_decay) <= 0, "log_decay(", h, ", ", s, ") is ",
+                log_decay, "; its real part must be <= 0 (-inf forgets at once)");
+        require(number(nodes_.key(h, s)), "key(", h, ", ", s, ") is NaN; it must be a number");
+        require(number(nodes_.query(h, s)), "query(", h, ", ", s, ") is NaN; it must be a number");
       }
+      if (nodes_.direct.data)
+        require(number(nodes_.direct(h)), "direct(", h, ") is NaN; it must be a number");
+    }
   }
 
   WANE_HOST_DEVICE recurrence_shape shape() const {
@@ -96,6 +99,13 @@ class exponential_bank {
     view<Parameter, 2> log_decay, key, query;
     view<Parameter, 1> direct;
 
+    void check(recurrence_shape const& shape) const {
+      check_if_present("the gradient of values", values, shape);
+      if (log_decay.data) check_node("the gradient of log_decay", log_decay, shape);
+      if (key.data) check_node("the gradient of key", key, shape);
+      if (query.data) check_node("the gradient of query", query, shape);
+      check_direct("the gradient of direct", direct, shape);
+    }
     wane::layout layout() const { return layout_of(values); }
 
     struct sink {
@@ -121,8 +131,17 @@ class exponential_bank {
   };
 
  private:
-  static void check_number(char const* name, Parameter const& p, index h, index s) {
-    require(p == p, name, "(", h, ", ", s, ") is NaN; it must be a number");
+  template <class P>
+  static void check_node(char const* name, view<P, 2> const& node, recurrence_shape const& shape) {
+    require(node.extent[0] == shape.heads && node.extent[1] == shape.rows, name, " has shape [",
+            node.extent[0], ", ", node.extent[1], "]; it must be [H, S] = [", shape.heads, ", ",
+            shape.rows, "] as values and log_decay say");
+  }
+  template <class P>
+  static void check_direct(char const* name, view<P, 1> const& direct,
+                           recurrence_shape const& shape) {
+    require(!direct.data || direct.extent[0] == shape.heads, name, " has ", direct.extent[0],
+            " entries; it must have H = ", shape.heads);
   }
 
   nodes nodes_;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/checks.hpp"
 #include "wane/core/gradient.hpp"
-#include "wane/core/recurrence.hpp"
 
 namespace wane {
 
@@ -26,6 +26,12 @@ class linear_recurrence {
       require(decay.extent[i] == drive.extent[i], "decay has extent ", decay.extent[i],
               " along dimension ", i, " of [B, T, H, C]; it must equal that of drive, ",
               drive.extent[i]);
+  }
+
+  // Throws wane::error for a tensor without data. Called by every run.
+  void check_inputs() const {
+    check("decay", decay_, shape());
+    check("drive", drive_, shape());
   }
 
   WANE_HOST_DEVICE recurrence_shape shape() const {
@@ -61,6 +67,10 @@ class linear_recurrence {
   struct gradients {
     sequence_view<Io> decay, drive;
 
+    void check(recurrence_shape const& shape) const {
+      check_if_present("the gradient of decay", decay, shape);
+      check_if_present("the gradient of drive", drive, shape);
+    }
     wane::layout layout() const { return layout_of(decay, drive); }
 
     struct sink {

@@ -22,6 +22,7 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
                 "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
   using Sums = head_gradients<wider<accumulate_type<Op>>>;
   recurrence_shape const shape = checked_shape(op);
+  if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
   check("output_gradient", output_gradient, shape);
   check(options.packed, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);

@@ -11,34 +11,40 @@
 namespace wane {
 
 // The constants of one head. The states are held divided by key: N <- lambda N + v, y += q c N.
+// Rows come in fours: the last row may be there up to four times, with a share of its weight each.
+// (A row of weight zero would turn an infinite value into NaN.)
 template <class T>
 class bank_constants {
  public:
   // Rows treated in one pass: as many states as fit the registers, in steps of four.
   static constexpr int most_rows = simd_bytes == 64 ? 16 : 8;
-  // After so many tokens the states are corrected for the rounding of the factors.
+  // After so many tokens the states are corrected for the rounding of the factors. Where a product
+  // is rounded before the sum, factors near one would lose more: there they are split.
   static constexpr int correction_period = 16;
+  static constexpr bool splits = !simd_contracts;
 
   template <class Op>
   bank_constants(Op const& op, index head) : rows_(recurrence_shape(op.shape()).rows) {
     auto const x = op.at(place<>{0, 0, head});
     using Token = std::remove_const_t<decltype(x)>;
     index const padded = (rows_ + 3) / 4 * 4;
-    for (index s = 0; s < padded; ++s) {
-      bool const real = s < rows_;
-      T key = real ? T(1) : T(0), query = key;
-      if constexpr (has_key<Token>) key = real ? T(x.key(s)) : T(0);
-      if constexpr (has_query<Token>) query = real ? T(x.query(s)) : T(0);
-      auto const w = real ? row_decay(x, s) : split_decay<T>{T(0), T(0)};
-      factor.push_back(factor_of(w));
-      weight.push_back(query * key);
+    for (index i = 0; i < padded; ++i) {
+      index const s = row(i);
+      T key(1), query(1);
+      if constexpr (has_key<Token>) key = T(x.key(s));
+      if constexpr (has_query<Token>) query = T(x.query(s));
+      auto const w = row_decay(x, s);
+      factor.push_back(splits ? w.whole : factor_of(w));
+      rest.push_back(w.rest);
+      weight.push_back(query * key * share_of(i));
       keys.push_back(key);
       queries.push_back(query);
       // log of the decay over its rounded factor, exact to double's rounding of a number near 1
       double const lost = (static_cast<double>(w.whole) - static_cast<double>(factor.back())) +
                           static_cast<double>(w.rest);
-      log_error_.push_back(
-          factor.back() == T(0) ? 0.0 : std::log1p(lost / static_cast<double>(factor.back())));
+      log_error_.push_back(splits || factor.back() == T(0)
+                               ? 0.0
+                               : std::log1p(lost / static_cast<double>(factor.back())));
     }
     if constexpr (has_direct<Token>) direct = x.direct();
     for (index s = 0; s < padded; ++s) correction.push_back(correction_after(s, correction_period));
@@ -52,8 +58,7 @@ class bank_constants {
 
   // The scaled state loses nothing: no row has key 0 under a state, and no row resets.
   bool usable(bool with_initial_state) const {
-    for (index s = 0; s < rows_; ++s) {
-      auto const i = static_cast<std::size_t>(s);
+    for (std::size_t i = 0; i < factor.size(); ++i) {
       bool const vanishes = weight[i] == T(0) && keys[i] != T(0) && queries[i] != T(0);
       if (!std::isfinite(weight[i]) || vanishes) return false;
       if (factor[i] == T(0) || !(std::abs(factor[i]) <= T(2))) return false;
@@ -64,8 +69,10 @@ class bank_constants {
 
   index rows() const { return rows_; }
   index padded_rows() const { return static_cast<index>(factor.size()); }
+  // The row that stands in place i.
+  index row(index i) const { return i < rows_ ? i : rows_ - 1; }
 
-  std::vector<T> factor, weight, keys, queries, correction;
+  std::vector<T> factor, rest, weight, keys, queries, correction;
   T direct = T(0);
 
  private:
@@ -78,6 +85,13 @@ class bank_constants {
       return {T(1), T(0)};
     else
       return {w.factor, T(0)};
+  }
+
+  // Shares are powers of two that add up to 1: 1/2 twice, 1/2 and 1/4 twice, or 1/4 four times.
+  T share_of(index i) const {
+    index const copies = (4 - rows_ % 4) % 4 + 1;
+    if (i < rows_ - 1 || copies == 1) return T(1);
+    return copies == 2 || (copies == 3 && i == rows_ - 1) ? T(0.5) : T(0.25);
   }
 
   index rows_;
@@ -97,9 +111,10 @@ concept has_prefetch = requires(Token x) {
 template <int S, bool Stream, class Op, class Columns, class V, class Out>
 WANE_HOST_INLINE void walk_bank_rows(Op const& op, walk const w, Columns const columns,
                                      bank_constants<typename V::scalar> const& constants, index row,
-                                     V const (&factor)[S], V const (&weight)[S], V (&state)[S],
-                                     V* partial, sequence_view<Out> const& output) {
+                                     V const (&factor)[S], V const (&rest)[S], V const (&weight)[S],
+                                     V (&state)[S], V* partial, sequence_view<Out> const& output) {
   using T = typename V::scalar;
+  constexpr bool splits = bank_constants<T>::splits;
   bool const begins = row == 0, ends = row + S >= constants.padded_rows();
   V const direct = V(constants.direct);
   // P tokens together: each constant is loaded once for all of them, and their sums run abreast.
@@ -116,12 +131,16 @@ WANE_HOST_INLINE void walk_bank_rows(Op const& op, walk const w, Columns const c
     constexpr int abreast = 2;
     unroll<S / abreast>([&](auto group) WANE_INLINE_LAMBDA {
       constexpr int first = group * abreast;
-      V a[abreast], c[abreast];
-      unroll<abreast>(
-          [&](auto n) WANE_INLINE_LAMBDA { a[n] = factor[first + n], c[n] = weight[first + n]; });
+      V a[abreast], b[abreast], c[abreast];
+      unroll<abreast>([&](auto n) WANE_INLINE_LAMBDA {
+        a[n] = factor[first + n], c[n] = weight[first + n];
+        if constexpr (splits) b[n] = rest[first + n];
+      });
       unroll<P>([&](auto p) WANE_INLINE_LAMBDA {
         unroll<abreast>([&](auto n) WANE_INLINE_LAMBDA {
-          state[first + n] = multiply_add(state[first + n], a[n], v[p]);
+          V drive = v[p];
+          if constexpr (splits) drive = multiply_add(state[first + n], b[n], drive);
+          state[first + n] = multiply_add(state[first + n], a[n], drive);
         });
         unroll<abreast>([&](auto n) WANE_INLINE_LAMBDA {
           V& sum = n % 2 ? odd[p] : y[p];
@@ -169,10 +188,10 @@ class bank_runner {
     auto const lane = [&](index s, index j) -> std::pair<vector&, index> {
       return {held[static_cast<std::size_t>((j - first) / width * rows + s)], (j - first) % width};
     };
-    for (index s = 0; loads && s < constants_.rows(); ++s)
+    for (index i = 0; loads && i < rows; ++i)
       for (index j = first; j < last; ++j) {
-        auto const [states, l] = lane(s, j);
-        states.v[l] = load(s, j) / constants_.keys[static_cast<std::size_t>(s)];
+        auto const [states, l] = lane(i, j);
+        states.v[l] = load(constants_.row(i), j) / constants_.keys[static_cast<std::size_t>(i)];
       }
     walk_tiles(w, first, last, held.data());
     constexpr index period = bank_constants<T>::correction_period;
@@ -239,10 +258,12 @@ class bank_runner {
     Op const op = op_;
     sequence_view<Out> const output = output_;
     index const rows = constants_.padded_rows();
-    vector factor[S], weight[S];
+    vector factor[S], rest[S], weight[S];
     for (int s = 0; s < S; ++s) {
-      factor[s] = vector(constants_.factor[static_cast<std::size_t>(row + s)]);
-      weight[s] = vector(constants_.weight[static_cast<std::size_t>(row + s)]);
+      auto const i = static_cast<std::size_t>(row + s);
+      factor[s] = vector(constants_.factor[i]);
+      rest[s] = vector(constants_.rest[i]);
+      weight[s] = vector(constants_.weight[i]);
     }
     for (index k = 0; k < w.count; k += tile) {
       walk const visit = w.part(k, tile);
@@ -252,13 +273,14 @@ class bank_runner {
         vector held[S];
         unroll<S>([&](auto s) WANE_INLINE_LAMBDA { held[s] = states[s]; });
         for (index n = 0; n < visit.count; n += period) {
-          if (index const before = seen + k + n; before > 0 && before % period == 0)
+          if (index const before = seen + k + n;
+              !bank_constants<T>::splits && before > 0 && before % period == 0)
             unroll<S>([&](auto s) WANE_INLINE_LAMBDA {
               T const correction = constants_.correction[static_cast<std::size_t>(row + s)];
               held[s] = multiply_add(held[s], vector(correction), held[s]);
             });
           walk_bank_rows<S, Stream>(op, visit.part(n, period), columns, constants_, row, factor,
-                                    weight, held, partial ? partial + n : nullptr, output);
+                                    rest, weight, held, partial ? partial + n : nullptr, output);
         }
         unroll<S>([&](auto s) WANE_INLINE_LAMBDA { states[s] = held[s]; });
       }

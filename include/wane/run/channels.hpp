@@ -43,19 +43,19 @@ template <int C, class Op, class Out>
 struct by_series {
   Op const& op;
   sequence_view<Out> const& output;
-  store_by how;
   using T = accumulate_type<Op>;
 
   void advance(walk const& w, index first, index, T* carry) const {
     series_runner<C, Op, T, Out> const runner(op, output, first);
-    runner(w, how == store_by::stream, *reinterpret_cast<T(*)[C]>(carry));
+    runner(w, is_large<Out>(op.shape()), *reinterpret_cast<T(*)[C]>(carry));
   }
   // A multiple of whole vectors that are also aligned if the first is.
   index piece_tokens(index tokens) const { return (tokens + 1023) / 1024 * 1024; }
   void effect(walk const& w, auto* effects) const { series_effect<C, Op, T>(op, w, 0, effects); }
 };
 
-// Every walk by all threads, one walk after the other; false where that is not possible.
+// Every walk by all threads, one walk after the other; false, and nothing done, where walks or
+// tokens make that no gain.
 template <class Op, class State, class Way>
 bool run_as_teams(Op const& op, run_options<State> const& options, int threads, Way const& way) {
   using T = accumulate_type<Op>;
@@ -69,14 +69,13 @@ bool run_as_teams(Op const& op, run_options<State> const& options, int threads, 
     walk const w = walk_of(i, shape, options.packed, options.direction, options.initial.positions);
     state_access<T, State> const state{options, w.sequence, w.head};
     std::vector<T> carry = state.load_columns(0, shape.columns);
-    bool const ran = walk_as_team<Op>(
+    walk_as_team<Op>(
         w, threads, piece, shape.columns, carry.data(),
         [&](walk const& part, T* s) {
           way.advance(part, 0, shape.columns, s);
           stream_fence();
         },
         [&](walk const& part, auto* effects) { way.effect(part, effects); });
-    if (!ran) return false;
     state.save_columns(0, carry);
   }
   return true;
@@ -102,7 +101,7 @@ void run_channels(Op const& op, sequence_view<Out> const& output,
     auto const in_series = [&]<int C>(std::integral_constant<int, C>) {
       if constexpr (C < simd_width<T>) {
         if (channels != C) return false;
-        by_series<C, Op, Out> const way{op, output, how};
+        by_series<C, Op, Out> const way{op, output};
         if (shape.columns > C || !run_as_teams(op, options, threads, way)) in_pieces(way, C);
         return true;
       }

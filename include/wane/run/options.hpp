@@ -25,30 +25,6 @@ struct run_options {
   bool threads_over_time = false;
 };
 
-inline void check_extent(char const* name, char const* what, index is, index must_be) {
-  require(is == must_be, name, " has ", what, " ", is, "; it must be ", must_be);
-}
-
-template <class T>
-void check(char const* name, state_view<T> const& state, index sequences,
-           recurrence_shape const& shape) {
-  if (!state.present()) return;
-  check_extent(name, "sequences", state.values.extent[0], sequences);
-  check_extent(name, "heads", state.values.extent[1], shape.heads);
-  check_extent(name, "rows", state.values.extent[2], shape.rows);
-  check_extent(name, "columns", state.values.extent[3], shape.columns);
-}
-
-template <class T>
-void check(char const* name, sequence_view<T> const& values, recurrence_shape const& shape) {
-  check_extent(name, "batch", values.extent[0], shape.batch);
-  check_extent(name, "time", values.extent[1], shape.time);
-  check_extent(name, "heads", values.extent[2], shape.heads);
-  check_extent(name, "columns", values.extent[3], shape.columns);
-  bool const empty = shape.batch * shape.time * shape.heads * shape.columns == 0;
-  require(values.data || empty, name, " has no data; it must point to its values");
-}
-
 // Sentences for tokens whose terms contradict each other.
 template <class Op>
 consteval void check_terms() {
@@ -69,7 +45,7 @@ consteval void check_terms() {
                 "wane: decays must be of the type the recurrence computes in, that of its values");
 }
 
-// The shape of an operator, whose extents and parameters are found good.
+// The shape of an operator, whose extents and inputs are found good.
 template <class Op>
 recurrence_shape checked_shape(Op const& op) {
   if constexpr (affine_recurrence<Op>) check_terms<Op>();
@@ -79,7 +55,7 @@ recurrence_shape checked_shape(Op const& op) {
   for (int i = 0; i < 5; ++i)
     require(extents[i] >= (i == 1 ? 0 : 1), "the operator has ", names[i], " ", extents[i],
             "; it must be ", i == 1 ? "0 or more" : "1 or more");
-  if constexpr (requires { op.check_parameters(); }) op.check_parameters();
+  if constexpr (requires { op.check_inputs(); }) op.check_inputs();
   return shape;
 }
 

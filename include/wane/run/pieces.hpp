@@ -48,14 +48,17 @@ void keep(Access const& state, index rows, index first, index last) {
 // Bytes beyond which stores go past the caches: several times a second-level cache.
 inline constexpr index streaming_bytes = index{8} << 20;
 
+template <class Out>
+bool is_large(recurrence_shape const& shape) {
+  index const numbers = shape.batch * shape.time * shape.heads * shape.columns;
+  return numbers * static_cast<index>(3 * sizeof(Out)) >= streaming_bytes;
+}
+
 template <class Op, class Out>
 store_by choose_stores(Op const& op, sequence_view<Out> const& output) {
   if (!(layout_of(op) & layout_of(output)).columns) return store_by::number;
-  recurrence_shape const shape = op.shape();
-  index const bytes =
-      shape.batch * shape.time * shape.heads * shape.columns * static_cast<index>(3 * sizeof(Out));
-  bool const large = bytes >= streaming_bytes;
-  return large && can_stream<accumulate_type<Op>>(output) ? store_by::stream : store_by::vector;
+  bool const streams = is_large<Out>(op.shape()) && can_stream<accumulate_type<Op>>(output);
+  return streams ? store_by::stream : store_by::vector;
 }
 
 // Columns are cut so that every thread has work, in pieces of a multiple of `least`.

@@ -61,12 +61,13 @@ class series_runner {
 
   // `carry` is the state of the C channels, before and after.
   void operator()(walk const& w, bool streaming, T (&carry)[C]) const {
-    index const head = streaming ? head_tokens(w) : 0;
+    bool const streams = streaming && can_align(w);
+    index const head = streams ? head_tokens(w) : 0;
     one_by_one(w.part(0, head), carry);
     walk const body = w.part(head, (w.count - head) / tokens * tokens);
     if (body.stride < 0)
       vectors<-1, false>(body, carry);
-    else if (streaming)
+    else if (streams)
       vectors<1, true>(body, carry);
     else
       vectors<1, false>(body, carry);
@@ -74,13 +75,19 @@ class series_runner {
   }
 
  private:
-  // Tokens before the first output that is aligned to a whole vector.
-  index head_tokens(walk const& w) const {
+  static constexpr std::uintptr_t token_bytes = C * sizeof(T);
+
+  // Bytes before the first output that lies at a multiple of whole vectors.
+  std::uintptr_t misaligned_bytes(walk const& w) const {
     auto const address =
         reinterpret_cast<std::uintptr_t>(output_.element(w.token(0), columns_.first));
-    auto const bytes = (simd_bytes - address % simd_bytes) % simd_bytes;
-    if (w.stride < 0 || bytes % (C * sizeof(T)) != 0) return 0;
-    return std::min(w.count, static_cast<index>(bytes / (C * sizeof(T))));
+    return (simd_bytes - address % simd_bytes) % simd_bytes;
+  }
+  bool can_align(walk const& w) const {
+    return std::is_same_v<T, Out> && w.stride > 0 && misaligned_bytes(w) % token_bytes == 0;
+  }
+  index head_tokens(walk const& w) const {
+    return std::min(w.count, static_cast<index>(misaligned_bytes(w) / token_bytes));
   }
 
   void one_by_one(walk const& w, T (&carry)[C]) const {
@@ -103,20 +110,22 @@ class series_runner {
           w.batch, {w.first + Direction * n, Direction}, w.head, w.position + n};
     };
     auto const block = [&]<int K>(std::integral_constant<int, K>) WANE_INLINE_LAMBDA {
-      vector after[K];
+      vector after[K], smallest = vector(T(1)), largest = vector(T(-1));
       if constexpr (in_logs) {
         vector from = state;
         unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
-          after[n] = scan<C, true, vector>(op.at(place_of(k + n * tokens)), columns).apply(from);
+          auto const token = op.at(place_of(k + n * tokens));
+          largest = at_least(largest, token.log_decay(0, columns));
+          after[n] = scan<C, true, vector>(token, columns).apply(from);
           from = repeat_last<C>(after[n]);
         });
       } else {
         token_window<vector> x[K];
-        vector smallest = vector(T(1));
         unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
           auto const token = op.at(place_of(k + n * tokens));
           x[n] = {token.decay(0, columns), token.value(columns)};
           smallest = at_most(smallest, x[n].factor);
+          largest = at_least(largest, x[n].factor);
         });
         bool const now_near = all_below(vector(near_one<T>), smallest);
         if (now_near != near) [[unlikely]]
@@ -128,8 +137,9 @@ class series_runner {
       }
       vector total = after[0];
       unroll<K - 1>([&](auto n) WANE_INLINE_LAMBDA { total += after[n + 1]; });
-      if (!all_finite(total)) [[unlikely]] {
-        // A product of factors may be inf or NaN where the token's own result is not.
+      vector const growth = at_least(-smallest, largest);
+      if (!all_finite(total) || !all_below(growth, vector(most_growth<T>))) [[unlikely]] {
+        // A product of factors may leave the range where the states do not.
         for (int c = 0; c < C; ++c) carry[c] = state[width - C + c];
         one_by_one(w.part(k, K * tokens), carry);
         state = entered_with(carry);

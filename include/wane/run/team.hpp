@@ -41,8 +41,9 @@ inline constexpr index bytes_of_piece = index{192} << 10;
 // go through their pieces again, now in cache, while member 0 is in the next tile.
 //   advance(piece, carry)  takes the state through a piece of the walk and writes its outputs
 //   effect(piece, effects) finds the effects of a piece
+// Where so many threads cannot be had, one does it all.
 template <class Op, class Advance, class Effect>
-bool walk_as_team(walk const& w, int members, index piece, index columns,
+void walk_as_team(walk const& w, int members, index piece, index columns,
                   accumulate_type<Op>* carry, Advance const& advance, Effect const& effect) {
   using T = accumulate_type<Op>;
   using segment = effect_of<Op, T>;
@@ -87,12 +88,10 @@ bool walk_as_team(walk const& w, int members, index piece, index columns,
       if (me != 0) advance(part_of(t, me), state.data());
     }
   });
-  if (!ran) return false;
-  std::copy_n(states[0].data(), size, carry);
+  if (ran) std::copy_n(states[0].data(), size, carry);
+  index const done = ran ? tiles * tile : 0;
   flush_denormals const guard;
-  walk const rest = w.part(tiles * tile, w.count - tiles * tile);
-  if (rest.count > 0) advance(rest, carry);
-  return true;
+  if (done < w.count) advance(w.part(done, w.count - done), carry);
 }
 
 }  // namespace wane

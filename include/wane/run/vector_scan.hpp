@@ -12,6 +12,11 @@ namespace wane {
 template <class T>
 inline constexpr T near_one = T(0.9375);
 
+// Factors beyond this are taken token by token: their product may leave the range where no state
+// does. Up to it a product that underflows takes at most 2^-94 of a state with it.
+template <class T>
+inline constexpr T most_growth = T(4);
+
 // Inclusive scan of W / C tokens of C channels: on return lane l of `drive` holds the state of its
 // token when the vector is entered with state zero, and `factor` the product of the decays up to
 // it. (Kogge and Stone 1973)

@@ -1,0 +1,32 @@
+// Checks that tensors fit a recurrence, each failure a sentence that names the tensor.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/error.hpp"
+#include "wane/core/recurrence.hpp"
+
+namespace wane {
+
+inline void check_extent(char const* name, char const* what, index is, index must_be) {
+  require(is == must_be, name, " has ", what, " ", is, "; it must be ", must_be);
+}
+
+// [B, T, H, columns] values, which only an empty recurrence may lack.
+template <class T>
+void check(char const* name, sequence_view<T> const& values, recurrence_shape const& shape) {
+  check_extent(name, "batch", values.extent[0], shape.batch);
+  check_extent(name, "time", values.extent[1], shape.time);
+  check_extent(name, "heads", values.extent[2], shape.heads);
+  check_extent(name, "columns", values.extent[3], shape.columns);
+  bool const empty = shape.batch * shape.time * shape.heads * shape.columns == 0;
+  require(values.data || empty, name, " has no data; it must point to its values");
+}
+
+// The same for a tensor that may be absent.
+template <class T>
+void check_if_present(char const* name, sequence_view<T> const& values,
+                      recurrence_shape const& shape) {
+  if (values.data) check(name, values, shape);
+}
+
+}  // namespace wane
