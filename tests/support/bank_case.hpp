@@ -78,7 +78,8 @@ struct bank_case {
     if (shape.direct) n.direct = Number(wide(direct[static_cast<std::size_t>(h)]));
     return n;
   }
-  // Of outputs, relative to the sum of the sizes of their terms, and of states.
+  // Of outputs, relative to the sum of the sizes of their terms, and of states, relative to the
+  // largest they were: both may cancel, the roundings do not.
   double error() {
     nearness of_output, of_state;
     wane::state_view<Accumulate> const before = initial, after = final;
@@ -88,15 +89,20 @@ struct bank_case {
         for (index c = 0; c < shape.of.columns; ++c) {
           index const b = shape.of.row(n);
           std::vector<Real> state;
+          std::vector<double> largest(static_cast<std::size_t>(shape.rows));
           for (index s = 0; s < shape.rows; ++s) state.push_back(wide(before.values(n, h, s, c)));
           naive_bank<Real>(
               shape.of.span(n), nodes_of_head, state,
               [&](index t) { return wide(values(b, t, h, c)); },
               [&](index t, Real y, double size) {
                 of_output.add(wide(output(b, t, h, c)), y, size);
+                for (std::size_t s = 0; s < state.size(); ++s)
+                  largest[s] = std::max(largest[s], static_cast<double>(std::abs(state[s])));
               });
-          for (index s = 0; s < shape.rows; ++s)
-            of_state.add(wide(after.values(n, h, s, c)), state[static_cast<std::size_t>(s)]);
+          for (index s = 0; s < shape.rows; ++s) {
+            auto const i = static_cast<std::size_t>(s);
+            of_state.add(wide(after.values(n, h, s, c)), state[i], largest[i]);
+          }
         }
       }
     return std::max(of_output.both(), of_state.both());

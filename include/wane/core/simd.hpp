@@ -40,7 +40,7 @@ struct simd {
   simd() = default;
   template <class Vector>
   requires(!std::is_arithmetic_v<Vector> && sizeof(Vector) == W * sizeof(T)) WANE_HOST_INLINE
-      simd(Vector x)
+      simd(Vector const& x)  // by reference: clang warns of vectors by value that are emulated
       : v(x) {}
   template <class Scalar>
   requires std::is_arithmetic_v<Scalar> WANE_HOST_INLINE explicit(!std::same_as<Scalar, T>)
