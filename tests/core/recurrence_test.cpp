@@ -8,6 +8,7 @@
 
 #include "support/user_operators.hpp"
 #include "wane/core/storage.hpp"
+#include "wane/core/terms.hpp"
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 
