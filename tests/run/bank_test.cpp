@@ -33,7 +33,8 @@ TEST(BankConstants, SharesOfTheLastRowAddUpToItsWeight) {
     ASSERT_EQ(constants.padded_rows() % 4, 0);
     std::vector<float> total(static_cast<std::size_t>(rows));
     for (index i = 0; i < constants.padded_rows(); ++i)
-      total[static_cast<std::size_t>(constants.row(i))] += constants.weight[static_cast<std::size_t>(i)];
+      total[static_cast<std::size_t>(constants.row(i))] +=
+          constants.weight[static_cast<std::size_t>(i)];
     for (float sum : total) EXPECT_EQ(sum, 15.f) << rows << " rows";
   }
 }

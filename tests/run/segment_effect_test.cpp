@@ -14,7 +14,7 @@ namespace {
 using wane::decay_as;
 using wane::index;
 
-constexpr index time = 192, columns = 21;
+constexpr index time = 256, columns = 21;
 
 template <decay_as Form>
 struct piece {
@@ -45,16 +45,20 @@ template <decay_as Form>
 void expect_effects(double smallest, double largest) {
   piece<Form> const p(smallest, largest);
   auto const walk = wane::walk_of(0, p.op().shape(), {}, wane::direction::forward, nullptr);
-  std::vector<wane::effect_of<decltype(p.op()), double>> effects(columns);
-  wane::column_effects<decltype(p.op()), double>(p.op(), walk, effects.data());
+  using op_type = decltype(p.op());
+  using vector = wane::simd<double, wane::simd_width<double>>;
+  std::vector<wane::effect_of<op_type, vector>> effects(columns / vector::width + 1);
+  wane::column_effects<op_type, vector>(p.op(), walk, effects.data());
   for (index c = 0; c < columns; ++c)
-    for (double state : {0., 3.})
-      EXPECT_NEAR(wane::apply(effects[static_cast<std::size_t>(c)], state), p.after(state, c),
-                  1e-12);
+    for (double state : {0., 3.}) {
+      auto const& e = effects[static_cast<std::size_t>(c / vector::width)];
+      EXPECT_NEAR(wane::apply(e, vector(state))[static_cast<int>(c % vector::width)],
+                  p.after(state, c), 1e-12);
+    }
   // The first numbers again, as one channel whose tokens fill vectors.
-  wane::effect_of<decltype(p.op()), double> one[1];
-  wane::series_effect<1, decltype(p.op(1)), double>(p.op(1), walk, 0, one);
-  EXPECT_NEAR(wane::apply(one[0], 3.), p.after(3, 0, 1), 1e-12);
+  wane::effect_of<op_type, vector> one[1];
+  wane::series_effect<1, op_type, vector>(p.op(1), walk, one);
+  EXPECT_NEAR(wane::apply(one[0], vector(3.))[0], p.after(3, 0, 1), 1e-12);
 }
 
 TEST(SegmentEffect, OfTokensThatForgetSlowlyOrAtOnce) {

@@ -189,6 +189,13 @@ WANE_HOST_INLINE simd<T, W> reverse_groups(simd<T, W> x) {
       x, x, [](int l) constexpr { return W - N - l / N * N + l % N; });
 }
 
+// Of the groups of N lanes of x followed by y, the even ones (Odd = 0) or the odd ones.
+template <int N, int Odd, class T, int W>
+WANE_HOST_INLINE simd<T, W> every_other(simd<T, W> x, simd<T, W> y) {
+  return shuffle(
+      x, y, [](int l) constexpr { return (2 * (l / N) + Odd) * N + l % N; });
+}
+
 template <class T, int W>
 WANE_HOST_INLINE bool any_nan(simd<T, W> x) {
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)

@@ -34,7 +34,7 @@ struct by_columns {
   }
   index piece_tokens(index tokens) const { return tokens; }
   void effect(walk const& w, auto* effects) const {
-    column_effects<Op, accumulate_type<Op>>(op, w, effects);
+    column_effects<Op, team_vector<Op>>(op, w, effects);
   }
 };
 
@@ -49,9 +49,11 @@ struct by_series {
     series_runner<C, Op, T, Out> const runner(op, output, first);
     runner(w, is_large<Out>(op.shape()), *reinterpret_cast<T(*)[C]>(carry));
   }
-  // A multiple of whole vectors that are also aligned if the first is.
+  // A multiple of 16 vectors, and these aligned if the first is.
   index piece_tokens(index tokens) const { return (tokens + 1023) / 1024 * 1024; }
-  void effect(walk const& w, auto* effects) const { series_effect<C, Op, T>(op, w, 0, effects); }
+  void effect(walk const& w, auto* effects) const {
+    series_effect<C, Op, team_vector<Op>>(op, w, effects);
+  }
 };
 
 // Every walk by all threads, one walk after the other; false, and nothing done, where walks or
@@ -63,19 +65,19 @@ bool run_as_teams(Op const& op, run_options<State> const& options, int threads, 
   index const walks = sequences_of(shape, options.packed) * shape.heads;
   index const piece = way.piece_tokens(
       std::max<index>(16, bytes_of_piece / (2 * index{sizeof(T)} * shape.columns)));
-  if (!options.threads_over_time || walks >= threads || shape.time < 2 * threads * piece)
+  if (!options.threads_over_time || walks >= threads || shape.time < 2 * (threads + 1) * piece)
     return false;
   for (index i = 0; i < walks; ++i) {
     walk const w = walk_of(i, shape, options.packed, options.direction, options.initial.positions);
     state_access<T, State> const state{options, w.sequence, w.head};
     std::vector<T> carry = state.load_columns(0, shape.columns);
-    walk_as_team<Op>(
-        w, threads, piece, shape.columns, carry.data(),
-        [&](walk const& part, T* s) {
-          way.advance(part, 0, shape.columns, s);
-          stream_fence();
-        },
-        [&](walk const& part, auto* effects) { way.effect(part, effects); });
+    auto const advance = [&](walk const& part, T* columns) {
+      way.advance(part, 0, shape.columns, columns);
+      stream_fence();
+    };
+    auto const effect = [&](walk const& part, auto* effects) { way.effect(part, effects); };
+    team_walk<Op, decltype(advance), decltype(effect)>(
+        w, threads, way.piece_tokens(1), piece, shape.columns, advance, effect)(carry.data());
     state.save_columns(0, carry);
   }
   return true;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+
 #include "wane/run/series.hpp"
 
 namespace wane {
@@ -31,22 +33,19 @@ template <class Op, class V>
 using effect_of =
     std::conditional_t<has_element_log_decay<token_of<Op>>, sum_effect<V>, product_effect<V>>;
 
-// `e` with an earlier piece of effect (whole + rest) s + drive in front of it. Going back in time,
-// what lies behind a decay of zero is never looked at.
+// `e` with an earlier piece of effect (whole + rest) s + drive in front of it. A product that
+// overflows, or a reset before which there was a NaN, leaves a drive that is not finite.
 template <class V>
 WANE_HOST_INLINE void prepend(product_effect<V>& e, V whole, V rest, V drive) {
-  e.drive = where_zero(e.decay, e.drive, multiply_add(e.decay, drive, e.drive));
+  e.drive = multiply_add(e.decay, drive, multiply_add(e.lost, drive, e.drive));
   V const product = multiply(e.decay, whole);
   V const rounded_away = fused_multiply_add(e.decay, whole, -product);
-  V const lost = multiply_add(e.lost, whole + rest, multiply_add(e.decay, rest, rounded_away));
-  V const sum = product + lost;
-  e.lost = lost - (sum - product);
-  e.decay = sum;
+  e.lost = multiply_add(e.lost, whole + rest, multiply_add(e.decay, rest, rounded_away));
+  e.decay = product;
 }
 template <class V>
 WANE_HOST_INLINE void prepend(sum_effect<V>& e, V log_decay, V drive) {
-  V const factor = factor_of(decay_from_log(e.log_decay));
-  e.drive = where_zero(factor, e.drive, multiply_add(factor, drive, e.drive));
+  e.drive = multiply_add(factor_of(decay_from_log(e.log_decay)), drive, e.drive);
   V const finite = at_least(V(-1e4), log_decay), sum = e.log_decay + finite;
   e.lost = e.lost + (finite - (sum - e.log_decay));  // Dekker 1971: |e.log_decay| is the larger
   e.log_decay = sum;
@@ -61,100 +60,108 @@ WANE_HOST_INLINE void prepend_token(sum_effect<V>& e, Token const& x, Columns co
   prepend(e, x.log_decay(0, columns), x.value(columns));
 }
 
-template <class T, int W>
-WANE_HOST_INLINE bool all_zero(simd<T, W> x) {
-  bool zero = true;
-  for (int l = 0; l < W; ++l) zero &= x[l] == T(0);
-  return zero;
-}
+// What came before leaves less than 2^-64 of itself, far below the rounding of any state since.
 template <class V>
 WANE_HOST_INLINE bool forgets_all(product_effect<V> const& e) {
-  return all_zero(e.decay);
+  V const factor = e.decay + e.lost;
+  return all_below(at_least(-factor, factor), V(0x1p-64));
 }
 template <class V>
 WANE_HOST_INLINE bool forgets_all(sum_effect<V> const& e) {
-  return all_zero(factor_of(decay_from_log(e.log_decay)));
+  return all_below(e.log_decay, V(-45));
 }
 
-// R groups of columns of a walk. Stops as soon as no earlier token matters.
-template <int R, channelwise Op, class Columns, class V>
-WANE_HOST_INLINE void effect_of_columns(Op const& op, walk const w, Columns const (&columns)[R],
-                                        effect_of<Op, V> (&effects)[R]) {
-  constexpr index tokens_between_tests = 32;
+// Effects of all columns of a walk, a vector of columns each. Rows are read in order, the last
+// first, until no earlier one matters.
+template <channelwise Op, class V>
+[[gnu::noinline]] void column_effects(Op const& shared, walk const w, effect_of<Op, V>* effects) {
+  constexpr index width = V::width, rows_between_tests = 32;
+  Op const op = shared;
+  index const columns = recurrence_shape(op.shape()).columns, whole = columns / width;
+  int const rest = static_cast<int>(columns % width);
+  index const strips = whole + (rest > 0);
+  std::fill_n(effects, strips, effect_of<Op, V>{});
   for (index k = w.count - 1; k >= 0; --k) {
     auto const x = op.at(w.token(k));
-    unroll<R>([&](auto r) WANE_INLINE_LAMBDA { prepend_token(effects[r], x, columns[r]); });
-    if (k % tokens_between_tests != 0) continue;
-    bool done = true;
-    unroll<R>([&](auto r) WANE_INLINE_LAMBDA { done = done && forgets_all(effects[r]); });
-    if (done) return;
+    if (rest) prepend_token(effects[whole], x, partial_lanes<width>{whole * width, rest});
+    for (index s = whole - 1; s >= 0; --s) prepend_token(effects[s], x, lanes<width>{s * width});
+    if (k % rows_between_tests == 0 &&
+        std::all_of(effects, effects + strips, [](auto const& e) { return forgets_all(e); }))
+      return;
   }
 }
 
-// The effect on the channel of one lane.
-template <class T, int W>
-product_effect<T> lane(product_effect<simd<T, W>> const& e, int l) {
-  return {e.decay[l], e.lost[l], e.drive[l]};
-}
-template <class T, int W>
-sum_effect<T> lane(sum_effect<simd<T, W>> const& e, int l) {
-  return {e.log_decay[l], e.lost[l], e.drive[l]};
+// The effects of N vectors of tokens, as one vector whose lanes hold those of N tokens each: pairs
+// of neighbours are joined until one vector is left. read(n) gives vector n; `smallest` keeps the
+// least factor met.
+template <int C, bool Near, int N, class V, class Read>
+WANE_HOST_INLINE token_window<V> join_tokens(Read const& read, int n, V& smallest) {
+  if constexpr (N == 1) {
+    token_window<V> x = read(n);
+    smallest = at_most(smallest, x.factor);
+    if constexpr (Near) x.factor = x.factor - V(1);
+    return x;
+  } else {
+    auto const b = join_tokens<C, Near, N / 2>(read, n + N / 2, smallest);
+    auto const a = join_tokens<C, Near, N / 2>(read, n, smallest);
+    token_window<V> const first{every_other<C, 0>(a.factor, b.factor),
+                                every_other<C, 0>(a.drive, b.drive)};
+    token_window<V> const second{every_other<C, 1>(a.factor, b.factor),
+                                 every_other<C, 1>(a.drive, b.drive)};
+    return after<Near>(first, second);
+  }
 }
 
-// Effects of all columns of a walk, to effects[j].
-template <channelwise Op, class T>
-[[gnu::noinline]] void column_effects(Op const& shared, walk const w, effect_of<Op, T>* effects) {
-  constexpr int width = simd_width<T>;
-  using vector = simd<T, width>;
+// Effects of C channels whose tokens share vectors, repeated over the lanes; of a walk of whole
+// vectors of tokens, as many as a multiple of 16.
+template <int C, channelwise Op, class V>
+[[gnu::noinline]] void series_effect(Op const& shared, walk const w, effect_of<Op, V>* effects) {
+  constexpr int width = V::width, tokens = width / C, at_once = 16;
+  using T = typename V::scalar;
   Op const op = shared;
-  index const columns = recurrence_shape(op.shape()).columns;
-  auto const spread = [&](effect_of<Op, vector> const& e, index j, int count) {
-    for (int l = 0; l < count; ++l) effects[j + l] = lane(e, l);
+  time_columns<C> const columns{0};
+  auto const token = [&](index k) WANE_INLINE_LAMBDA {
+    return op.at(place<time_lanes<width, C>>{
+        w.batch, {w.first + w.stride * k, w.stride}, w.head, w.position + k});
   };
-  constexpr int at_once = 8;
-  index j = 0;
-  for (; j + at_once * width <= columns; j += at_once * width) {
-    lanes<width> group[at_once];
-    effect_of<Op, vector> found[at_once];
-    for (int r = 0; r < at_once; ++r) group[r].first = j + r * width;
-    effect_of_columns<at_once, Op, lanes<width>, vector>(op, w, group, found);
-    for (int r = 0; r < at_once; ++r) spread(found[r], j + r * width, width);
-  }
-  for (; j < columns; j += width) {
-    int const count = static_cast<int>(std::min<index>(width, columns - j));
-    partial_lanes<width> const group[] = {{j, count}};
-    effect_of<Op, vector> found[1];
-    effect_of_columns<1, Op, partial_lanes<width>, vector>(op, w, group, found);
-    spread(found[0], j, count);
-  }
-}
-
-// Effects of C channels whose tokens share vectors, by scans of whole vectors from the end; a walk
-// of whole vectors of tokens.
-template <int C, channelwise Op, class T>
-[[gnu::noinline]] void series_effect(Op const& shared, walk const w, index column,
-                                     effect_of<Op, T>* effects) {
-  constexpr int width = simd_width<T>, tokens = width / C;
-  using vector = simd<T, width>;
-  Op const op = shared;
-  time_columns<C> const columns{column};
-  effect_of<Op, vector> total;
-  for (index k = w.count - tokens; k >= 0; k -= tokens) {
-    place<time_lanes<width, C>> const at{
-        w.batch, {w.first + w.stride * k, w.stride}, w.head, w.position + k};
+  effect_of<Op, V> total;
+  [[maybe_unused]] bool near = false;
+  for (index k = w.count - at_once * tokens; k >= 0; k -= at_once * tokens) {
     if constexpr (has_element_log_decay<token_of<Op>>) {
-      vector const log = op.at(at).log_decay(0, columns);
-      vector factor = factor_of(decay_from_log(log)), drive = op.at(at).value(columns);
-      scan_vector<C>(factor, drive);
-      prepend(total, repeat_last<C>(sum_vector<C>(log)), repeat_last<C>(drive));
+      for (int n = at_once - 1; n >= 0; --n) {
+        auto const x = token(k + n * tokens);
+        V const log = x.log_decay(0, columns);
+        V factor = factor_of(decay_from_log(log)), drive = x.value(columns);
+        scan_vector<C>(factor, drive);
+        prepend(total, repeat_last<C>(sum_vector<C>(log)), repeat_last<C>(drive));
+      }
     } else {
-      auto const piece = scan<C, false, vector>(op.at(at), columns);
-      prepend(total, repeat_last<C>(piece.whole), repeat_last<C>(piece.rest),
-              repeat_last<C>(piece.drive));
+      auto const read = [&](int n) WANE_INLINE_LAMBDA {
+        auto const x = token(k + n * tokens);
+        return token_window<V>{x.decay(0, columns), x.value(columns)};
+      };
+      // Neighbours are most often alike: the form is guessed, and found out to be wrong afterwards.
+      for (bool guessed = false; !guessed;) {
+        V smallest(T(1));
+        auto x = near ? join_tokens<C, true, at_once>(read, 0, smallest)
+                      : join_tokens<C, false, at_once>(read, 0, smallest);
+        guessed = near == all_below(V(near_one<T>), smallest);
+        if (!guessed) {
+          near = !near;
+        } else if (near) {
+          scan_excess<C>(x.factor, x.drive);
+          V const factor = x.factor + V(T(1)), rounded_away = x.factor - (factor - V(T(1)));
+          prepend(total, repeat_last<C>(factor), repeat_last<C>(rounded_away),
+                  repeat_last<C>(x.drive));
+        } else {
+          scan_vector<C>(x.factor, x.drive);
+          prepend(total, repeat_last<C>(x.factor), V(T(0)), repeat_last<C>(x.drive));
+        }
+      }
     }
-    if (k % (64 * tokens) == 0 && forgets_all(total)) break;
+    if (forgets_all(total)) break;
   }
-  for (int c = 0; c < C; ++c) effects[c] = lane(total, c);
+  effects[0] = total;
 }
 
 }  // namespace wane

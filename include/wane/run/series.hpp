@@ -17,6 +17,18 @@ struct token_window {
   V factor, drive;
 };
 
+// `first`, and after it `second`.
+template <bool Near, class V>
+WANE_HOST_INLINE token_window<V> after(token_window<V> const& first,
+                                       token_window<V> const& second) {
+  V const drive = multiply_add(second.factor, first.drive, second.drive);
+  if constexpr (Near)
+    return {multiply_add(second.factor, first.factor, second.factor + first.factor),
+            first.drive + drive};
+  else
+    return {second.factor * first.factor, drive};
+}
+
 // K vectors one after another, from windows of one token to windows of W / C; before[n] is the last
 // vector before them at level n. Level by level, so that the vectors advance abreast. (Kogge and
 // Stone 1973)
@@ -31,17 +43,7 @@ WANE_HOST_INLINE void widen_windows(token_window<V> (&x)[K], token_window<V> (&b
                     shift_up<shift>(x[k].drive, previous.drive)};
     });
     before[level] = x[K - 1];
-    unroll<K>([&](auto k) WANE_INLINE_LAMBDA {
-      auto& [factor, drive] = x[k];
-      V const inner = multiply_add(factor, earlier[k].drive, drive);
-      if constexpr (Near) {
-        drive = earlier[k].drive + inner;
-        factor = multiply_add(factor, earlier[k].factor, factor + earlier[k].factor);
-      } else {
-        drive = inner;
-        factor = factor * earlier[k].factor;
-      }
-    });
+    unroll<K>([&](auto k) WANE_INLINE_LAMBDA { x[k] = after<Near>(earlier[k], x[k]); });
   });
 }
 
@@ -110,14 +112,14 @@ class series_runner {
           w.batch, {w.first + Direction * n, Direction}, w.head, w.position + n};
     };
     auto const block = [&]<int K>(std::integral_constant<int, K>) WANE_INLINE_LAMBDA {
-      vector after[K], smallest = vector(T(1)), largest = vector(T(-1));
+      vector states[K], smallest = vector(T(1)), largest = vector(T(-1));
       if constexpr (in_logs) {
         vector from = state;
         unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
           auto const token = op.at(place_of(k + n * tokens));
           largest = at_least(largest, token.log_decay(0, columns));
-          after[n] = scan<C, true, vector>(token, columns).apply(from);
-          from = repeat_last<C>(after[n]);
+          states[n] = scan<C, true, vector>(token, columns).apply(from);
+          from = repeat_last<C>(states[n]);
         });
       } else {
         token_window<vector> x[K];
@@ -131,12 +133,12 @@ class series_runner {
         if (now_near != near) [[unlikely]]
           change_form(before, near = now_near);
         if (near) [[unlikely]]
-          enter<true>(x, before, state, after);
+          enter<true>(x, before, state, states);
         else
-          enter<false>(x, before, state, after);
+          enter<false>(x, before, state, states);
       }
-      vector total = after[0];
-      unroll<K - 1>([&](auto n) WANE_INLINE_LAMBDA { total += after[n + 1]; });
+      vector total = states[0];
+      unroll<K - 1>([&](auto n) WANE_INLINE_LAMBDA { total += states[n + 1]; });
       vector const growth = at_least(-smallest, largest);
       if (!all_finite(total) || !all_below(growth, vector(most_growth<T>))) [[unlikely]] {
         // A product of factors may leave the range where the states do not.
@@ -146,12 +148,12 @@ class series_runner {
         forget(before);
         near = false;
       } else {
-        state = in_logs ? repeat_last<C>(after[K - 1]) : after[K - 1];
+        state = in_logs ? repeat_last<C>(states[K - 1]) : states[K - 1];
         unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
           if constexpr (Stream && std::is_same_v<T, Out>)
-            stream(output.element(w.token(k + n * tokens), columns.first), after[n]);
+            stream(output.element(w.token(k + n * tokens), columns.first), states[n]);
           else
-            output.write(place_of(k + n * tokens), columns, after[n]);
+            output.write(place_of(k + n * tokens), columns, states[n]);
         });
       }
       k += K * tokens;
@@ -163,13 +165,13 @@ class series_runner {
 
   template <bool Near, int K>
   WANE_HOST_INLINE static void enter(token_window<vector> (&x)[K], windows& before, vector state,
-                                     vector (&after)[K]) {
+                                     vector (&states)[K]) {
     if constexpr (Near)
       unroll<K>([&](auto n) WANE_INLINE_LAMBDA { x[n].factor = x[n].factor - vector(T(1)); });
     widen_windows<C, Near>(x, before);
     unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
       vector const inner = multiply_add(x[n].factor, state, x[n].drive);
-      state = after[n] = Near ? state + inner : inner;
+      state = states[n] = Near ? state + inner : inner;
     });
   }
 
