@@ -74,6 +74,35 @@ TEST(Threads, ThatShareASequenceAgreeWithOne) {
     }
 }
 
+// Decays that hardly fade: no thread can know its state without the others.
+template <decay_as Form>
+void share_what_never_fades(linear_shape const& s) {
+  support::linear_case<Form, float> shared(s);
+  support::random_values random(7);
+  shared.decay.fill([&](auto...) {
+    double const log = random.log_decay(1e-7, 1e-5);
+    return Form == decay_as::log ? log : std::exp(log);
+  });
+  auto options = shared.options();
+  options.threads_over_time = true;
+  wane::run(shared.op(), shared.output.view(), options);
+  EXPECT_LT(shared.error().both(), support::bound_of<float>(s.time))
+      << s.columns << " columns, " << s.threads << " threads";
+}
+
+TEST(Threads, ThatShareASequenceThatNeverFadesAgreeWithDouble) {
+  for (index columns : {1, 4, 16, 40})
+    for (int threads : {2, 3})
+      for (auto direction : {wane::direction::forward, wane::direction::reverse}) {
+        linear_shape const s{.time = 800000 / columns + 11,
+                             .columns = columns,
+                             .direction = direction,
+                             .threads = threads};
+        share_what_never_fades<decay_as::log>(s);
+        share_what_never_fades<decay_as::factor>(s);
+      }
+}
+
 TEST(Threads, ThatShareASequenceDoSoInPlaceWithResetsNaNAndLargeFactors) {
   index const time = 200000;
   support::linear_case<decay_as::factor, float> one({.time = time, .columns = 2}),

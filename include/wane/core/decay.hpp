@@ -140,14 +140,28 @@ WANE_INLINE V factor_of(split_decay<V> w) {
   return w.whole + w.rest;
 }
 
-// w s + b; a reset gives b whatever s holds.
+// Factors from here to 1 are used as 1 + excess where rounding their products would lose too much.
+template <class T>
+inline constexpr T near_one = T(0.9375);
+
+// w s + b; a reset gives b whatever s holds. A product rounded by itself would, with w just below
+// 1, lose a part of s each token and always the same way: there it is s + ((w - 1) s + b).
 template <class V>
 WANE_INLINE V carried(no_decay, V s, V b) {
   return s + b;
 }
 template <class V>
 WANE_INLINE V carried(plain_decay<V> w, V s, V b) {
-  return where_zero(w.factor, b, multiply_add(w.factor, s, b));
+  using T = typename scalar_of_value<V>::type;
+  V result = V(0);
+  if constexpr (simd_contracts || !std::is_arithmetic_v<T>) {
+    result = multiply_add(w.factor, s, b);
+  } else {
+    V const near = V(near_one<T>), excess = w.factor - V(T(1));
+    V const rest = multiply_add(where_below(w.factor, near, w.factor, excess), s, b);
+    result = where_below(w.factor, near, rest, s + rest);
+  }
+  return where_zero(w.factor, b, result);
 }
 template <class V>
 WANE_INLINE V carried(split_decay<V> w, V s, V b) {

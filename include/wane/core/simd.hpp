@@ -71,8 +71,8 @@ WANE_HOST_INLINE simd<T, W> multiply_add(simd<T, W> a, simd<T, W> b, simd<T, W> 
   return a.v * b.v + c.v;
 }
 
-// Does multiply_add of a simd round once?
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+// Does multiply_add of real numbers round once?
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__CUDA_ARCH__)
 inline constexpr bool simd_contracts = true;
 #else
 inline constexpr bool simd_contracts = false;
@@ -102,6 +102,17 @@ WANE_HOST_INLINE simd<T, W> where_zero(simd<T, W> a, simd<T, W> b, simd<T, W> c)
 template <class T>
 WANE_INLINE T where_zero(T a, T b, T c) {
   return a == T(0) ? b : c;
+}
+
+// a where x is below bound, otherwise b, number by number.
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> where_below(simd<T, W> x, simd<T, W> bound, simd<T, W> a,
+                                        simd<T, W> b) {
+  return (x.v < bound.v) ? a.v : b.v;
+}
+template <class T>
+WANE_INLINE T where_below(T x, T bound, T a, T b) {
+  return x < bound ? a : b;
 }
 
 template <class To, class From, int W>

@@ -92,13 +92,16 @@ void step_walk(Op const& op, walk const& w, sequence_view<Out> const& output,
   if constexpr (channelwise<Op>) {
     constexpr index at_once = 256;
     bool const in_lanes = (layout_of(op) & layout_of(output)).columns;
+    store_by const how = in_lanes ? store_by::vector : store_by::number;
     index const columns = state.extent[1];
+    if constexpr (std::is_same_v<State, V>)
+      if (state.stride[1] == 1)
+        return walk_columns(op, w, index{0}, columns, output, how, state.data);
     V carry[at_once];
     for (index first = 0; first < columns; first += at_once) {
       index const last = std::min(first + at_once, columns);
       for (index j = first; j < last; ++j) carry[j - first] = static_cast<V>(state(0, j));
-      walk_columns(op, w, first, last, output, in_lanes ? store_by::vector : store_by::number,
-                   carry);
+      walk_columns(op, w, first, last, output, how, carry);
       for (index j = first; j < last; ++j) state(0, j) = static_cast<State>(carry[j - first]);
     }
   } else {

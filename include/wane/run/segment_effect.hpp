@@ -60,15 +60,15 @@ WANE_HOST_INLINE void prepend_token(sum_effect<V>& e, Token const& x, Columns co
   prepend(e, x.log_decay(0, columns), x.value(columns));
 }
 
-// What came before leaves less than 2^-64 of itself, far below the rounding of any state since.
+// Less than 2^-100 of what came before is left, which counts as nothing.
 template <class V>
 WANE_HOST_INLINE bool forgets_all(product_effect<V> const& e) {
   V const factor = e.decay + e.lost;
-  return all_below(at_least(-factor, factor), V(0x1p-64));
+  return all_below(at_least(-factor, factor), V(0x1p-100));
 }
 template <class V>
 WANE_HOST_INLINE bool forgets_all(sum_effect<V> const& e) {
-  return all_below(e.log_decay, V(-45));
+  return all_below(e.log_decay, V(-70));
 }
 
 // Effects of all columns of a walk, a vector of columns each. Rows are read in order, the last

@@ -7,39 +7,67 @@
 
 namespace wane {
 
-// y_j = sum_i query(i) S_ij + direct() value(j) of a state that has just been written.
-template <class Token, class V, class Element>
-WANE_HOST_DEVICE V read_out(Token const& x, index rows, index j, Element const& element) {
-  V y = V(0);
-  if constexpr (has_direct<Token>) y = multiply(V(x.direct()), V(x.value(j)));
-  for (index i = 0; i < rows; ++i) {
-    if constexpr (has_query<Token>)
-      y = multiply_add(V(x.query(i)), V(element(i, j)), y);
-    else
-      y = y + V(element(i, j));
+// So many columns go together that what a row brings, its decay above all, is found once for them.
+inline constexpr int columns_together = 128;
+
+// One token into columns [first, first + count) of the state, at most columns_together.
+template <class V, class Token, class State, class Stride, class Write>
+WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& state, Stride stride,
+                                      index first, int count, Write const& write) {
+  V value[columns_together], erased[columns_together] = {}, y[columns_together] = {};
+  for (int n = 0; n < count; ++n) {
+    value[n] = V(x.value(first + n));
+    if constexpr (has_direct<Token>) y[n] = multiply(V(x.direct()), value[n]);
   }
-  return y;
+  index const rows = state.extent[0];
+  if constexpr (has_erase<Token>)
+    for (index i = 0; i < rows; ++i) {
+      V const read = V(x.erase_read(i));
+      State const* const row = &state(i, first);
+      for (int n = 0; n < count; ++n)
+        erased[n] = multiply_add(read, static_cast<V>(row[n * stride]), erased[n]);
+    }
+  for (index i = 0; i < rows; ++i) {
+    State* const row = &state(i, first);
+    auto const update = [&](auto const& decay_at) WANE_INLINE_LAMBDA {
+      V key, erase_write, query;
+      if constexpr (has_key<Token>) key = V(x.key(i));
+      if constexpr (has_erase<Token>) erase_write = V(x.erase_write(i));
+      if constexpr (has_query<Token>) query = V(x.query(i));
+      for (int n = 0; n < count; ++n) {
+        V b = value[n];
+        if constexpr (has_key<Token>) b = multiply(key, b);
+        if constexpr (has_erase<Token>) b = multiply_add(erase_write, erased[n], b);
+        State& s = row[n * stride];
+        s = static_cast<State>(carried(decay_at(n), static_cast<V>(s), b));
+        if constexpr (has_query<Token>)
+          y[n] = multiply_add(query, static_cast<V>(s), y[n]);
+        else
+          y[n] = y[n] + static_cast<V>(s);
+      }
+    };
+    if constexpr (decays_by_element<Token>) {
+      update([&](int n) { return decay_of(x, i, first + n); });
+    } else {
+      auto const w = decay_of(x, i, first);
+      update([&](int) { return w; });
+    }
+  }
+  for (int n = 0; n < count; ++n) write(first + n, y[n]);
 }
 
-// One token for one head: `state` (rows x columns) goes from S_{t-1} to S_t, write(j, y_j) takes
-// the output.
+// One token: the state [rows, columns] is updated in place, and write(j, y) takes output j.
 template <affine_recurrence Op, class State, class Write>
 WANE_HOST_DEVICE void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   using V = accumulate_type<Op>;
   auto const x = op.at(at);
-  using Token = std::remove_const_t<decltype(x)>;
-  index const rows = state.extent[0], columns = state.extent[1];
-  for (index j = 0; j < columns; ++j) {
-    V erased = V(0);
-    if constexpr (has_erase<Token>)
-      for (index i = 0; i < rows; ++i)
-        erased = multiply_add(V(x.erase_read(i)), static_cast<V>(state(i, j)), erased);
-    for (index i = 0; i < rows; ++i) {
-      V b = write_of(x, i, j);
-      if constexpr (has_erase<Token>) b = multiply_add(V(x.erase_write(i)), erased, b);
-      state(i, j) = static_cast<State>(carried(decay_of(x, i, j), static_cast<V>(state(i, j)), b));
-    }
-    write(j, read_out<Token, V>(x, rows, j, state));
+  index const columns = state.extent[1];
+  for (index j = 0; j < columns; j += columns_together) {
+    int const count = static_cast<int>(at_most(index{columns_together}, columns - j));
+    if (state.stride[1] == 1)
+      advance_columns<V>(x, state, std::integral_constant<int, 1>{}, j, count, write);
+    else
+      advance_columns<V>(x, state, state.stride[1], j, count, write);
   }
 }
 template <stepwise_recurrence Op, class State, class Write>

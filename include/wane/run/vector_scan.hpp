@@ -8,10 +8,6 @@
 
 namespace wane {
 
-// Factors above this are scanned as 1 + excess.
-template <class T>
-inline constexpr T near_one = T(0.9375);
-
 // Factors beyond this are taken token by token: their product may leave the range where no state
 // does. Up to it a product that underflows takes at most 2^-94 of a state with it.
 template <class T>
