@@ -31,7 +31,7 @@ void expect_right_in_double(linear_shape const& s) {
 
 TEST(AdjointOfLinearRecurrence, IsTheDerivativeForRaggedSizes) {
   for (index time : {1, 2, 3, 15, 16, 17, 63, 64, 65, 127, 130})
-    for (index columns : {1, 2, 3, 8, 9, 17})
+    for (index columns : {1, 2, 3, 8, 9, 17, 75})
       expect_right_in_double({.time = time, .columns = columns});
 }
 
@@ -97,18 +97,20 @@ TEST(AdjointOfLinearRecurrence, OfNoTokensHandsTheFinalGradientThrough) {
 }
 
 TEST(AdjointOfLinearRecurrence, HasTheSameBitsForAnyNumberOfThreads) {
-  linear_shape s{.batch = 2, .time = 150, .heads = 3, .columns = 21};
-  linear_gradients<decay_as::factor, float> one(s);
-  one.find();
-  for (int threads : {2, 3, 7}) {
-    s.threads = threads;
-    linear_gradients<decay_as::factor, float> more(s);
-    more.find();
-    one.decay.for_each([&](index b, index t, index h, index c) {
-      ASSERT_EQ(one.decay(b, t, h, c), more.decay(b, t, h, c));
-      ASSERT_EQ(one.drive(b, t, h, c), more.drive(b, t, h, c));
-    });
-    EXPECT_EQ(one.initial.values(), more.initial.values());
+  for (linear_shape s : {linear_shape{.batch = 2, .time = 150, .heads = 3, .columns = 21},
+                         linear_shape{.time = 150, .columns = 205}}) {
+    linear_gradients<decay_as::factor, float> one(s);
+    one.find();
+    for (int threads : {2, 3, 7}) {
+      s.threads = threads;
+      linear_gradients<decay_as::factor, float> more(s);
+      more.find();
+      one.decay.for_each([&](index b, index t, index h, index c) {
+        ASSERT_EQ(one.decay(b, t, h, c), more.decay(b, t, h, c));
+        ASSERT_EQ(one.drive(b, t, h, c), more.drive(b, t, h, c));
+      });
+      EXPECT_EQ(one.initial.values(), more.initial.values());
+    }
   }
 }
 

@@ -207,35 +207,27 @@ WANE_HOST_INLINE simd<T, W> every_other(simd<T, W> x, simd<T, W> y) {
       x, y, [](int l) constexpr { return (2 * (l / N) + Odd) * N + l % N; });
 }
 
+// Bit l says whether lane l of x is below that of bound.
 template <class T, int W>
-WANE_HOST_INLINE bool any_nan(simd<T, W> x) {
+WANE_HOST_INLINE unsigned lanes_below(simd<T, W> x, simd<T, W> bound) {
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
   if constexpr (std::is_same_v<T, float> && W == 16)
-    return _mm512_cmp_ps_mask(x.v, x.v, _CMP_UNORD_Q) != 0;
+    return _mm512_cmp_ps_mask(x.v, bound.v, _CMP_LT_OQ);
   if constexpr (std::is_same_v<T, double> && W == 8)
-    return _mm512_cmp_pd_mask(x.v, x.v, _CMP_UNORD_Q) != 0;
+    return _mm512_cmp_pd_mask(x.v, bound.v, _CMP_LT_OQ);
 #endif
-  bool found = false;
-  for (int lane = 0; lane < W; ++lane) found |= x[lane] != x[lane];
-  return found;
+  unsigned below = 0;
+  for (int lane = 0; lane < W; ++lane) below |= (x[lane] < bound[lane] ? 1u : 0u) << lane;
+  return below;
 }
-
 template <class T, int W>
 WANE_HOST_INLINE bool all_below(simd<T, W> x, simd<T, W> bound) {
-#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<T, float> && W == 16)
-    return _mm512_cmp_ps_mask(x.v, bound.v, _CMP_LT_OQ) == 0xffff;
-  if constexpr (std::is_same_v<T, double> && W == 8)
-    return _mm512_cmp_pd_mask(x.v, bound.v, _CMP_LT_OQ) == 0xff;
-#endif
-  bool below = true;
-  for (int lane = 0; lane < W; ++lane) below &= x[lane] < bound[lane];
-  return below;
+  return lanes_below(x, bound) == (1u << W) - 1u;
 }
 
 template <class T, int W>
 WANE_HOST_INLINE bool all_finite(simd<T, W> x) {
-  return !any_nan(x - x);
+  return all_below(x - x, simd<T, W>(T(1)));  // inf - inf is NaN
 }
 
 template <class T, int W>

@@ -30,13 +30,13 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   check("final_gradient", options.final_gradient, sequences, shape);
   check("initial_gradient", options.initial_gradient, sequences, shape);
 
-  // What a task does depends on the shape alone, so that no sum depends on the threads.
   sequence_view<Out const> const dy = output_gradient;
   walk_adjoint<Op, Out, Gradients, State> const runner(op, dy, gradients, options);
-  index const piece = runner.columns_per_task();
-  index const pieces = (shape.columns + piece - 1) / piece, walks = sequences * shape.heads;
+  int const threads = threads_to_use(options.threads);
+  index const walks = sequences * shape.heads, piece = runner.piece_columns(walks, threads);
+  index const pieces = (shape.columns + piece - 1) / piece;
   std::vector<Sums> sums(static_cast<std::size_t>(walks * pieces));
-  for_each_task(walks * pieces, threads_to_use(options.threads), [&](index task) {
+  for_each_task(walks * pieces, threads, [&](index task) {
     walk const w =
         walk_of(task / pieces, shape, options.packed, options.direction, options.initial.positions);
     index const first = task % pieces * piece;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "wane/run/series.hpp"
 
@@ -60,6 +61,17 @@ WANE_HOST_INLINE void prepend_token(sum_effect<V>& e, Token const& x, Columns co
   prepend(e, x.log_decay(0, columns), x.value(columns));
 }
 
+// `e` with the effect of an earlier piece in front of it.
+template <class V>
+WANE_HOST_INLINE void prepend(product_effect<V>& e, product_effect<V> const& earlier) {
+  prepend(e, earlier.decay, earlier.lost, earlier.drive);
+}
+template <class V>
+WANE_HOST_INLINE void prepend(sum_effect<V>& e, sum_effect<V> const& earlier) {
+  prepend(e, earlier.log_decay, earlier.drive);
+  e.lost = e.lost + earlier.lost;
+}
+
 // Less than 2^-100 of what came before is left, which counts as nothing.
 template <class V>
 WANE_HOST_INLINE bool forgets_all(product_effect<V> const& e) {
@@ -72,43 +84,52 @@ WANE_HOST_INLINE bool forgets_all(sum_effect<V> const& e) {
 }
 
 // Effects of all columns of a walk, a vector of columns each. Rows are read in order, the last
-// first, until no earlier one matters.
+// first, until no earlier one matters; those of a block are joined first, since what is added to an
+// old sum is rounded as it is.
 template <channelwise Op, class V>
 [[gnu::noinline]] void column_effects(Op const& shared, walk const w, effect_of<Op, V>* effects) {
-  constexpr index width = V::width, rows_between_tests = 32;
+  constexpr index width = V::width, block_rows = 32;
   Op const op = shared;
   index const columns = recurrence_shape(op.shape()).columns, whole = columns / width;
   int const rest = static_cast<int>(columns % width);
   index const strips = whole + (rest > 0);
   std::fill_n(effects, strips, effect_of<Op, V>{});
-  for (index k = w.count - 1; k >= 0; --k) {
-    auto const x = op.at(w.token(k));
-    if (rest) prepend_token(effects[whole], x, partial_lanes<width>{whole * width, rest});
-    for (index s = whole - 1; s >= 0; --s) prepend_token(effects[s], x, lanes<width>{s * width});
-    if (k % rows_between_tests == 0 &&
-        std::all_of(effects, effects + strips, [](auto const& e) { return forgets_all(e); }))
-      return;
+  std::vector<effect_of<Op, V>> block(static_cast<std::size_t>(strips));
+  for (index end = w.count; end > 0; end -= block_rows) {
+    std::fill(block.begin(), block.end(), effect_of<Op, V>{});
+    for (index k = end - 1; k >= std::max(end - block_rows, index{0}); --k) {
+      auto const x = op.at(w.token(k));
+      if (rest) prepend_token(block.back(), x, partial_lanes<width>{whole * width, rest});
+      for (index s = whole - 1; s >= 0; --s)
+        prepend_token(block[static_cast<std::size_t>(s)], x, lanes<width>{s * width});
+    }
+    bool done = true;
+    for (index s = 0; s < strips; ++s) {
+      prepend(effects[s], block[static_cast<std::size_t>(s)]);
+      done = done && forgets_all(effects[s]);
+    }
+    if (done) return;
   }
 }
 
 // The effects of N vectors of tokens, as one vector whose lanes hold those of N tokens each: pairs
 // of neighbours are joined until one vector is left. read(n) gives vector n; `smallest` keeps the
 // least factor met.
-template <int C, bool Near, int N, class V, class Read>
-WANE_HOST_INLINE token_window<V> join_tokens(Read const& read, int n, V& smallest) {
+template <int C, held Form, int N, class V, class Read>
+WANE_HOST_INLINE token_window<V> join_tokens(Read const& read, V taken, int n, V& smallest) {
   if constexpr (N == 1) {
     token_window<V> x = read(n);
     smallest = at_most(smallest, x.factor);
-    if constexpr (Near) x.factor = x.factor - V(1);
+    if constexpr (Form != held::whole) x.factor = x.factor - taken;
     return x;
   } else {
-    auto const b = join_tokens<C, Near, N / 2>(read, n + N / 2, smallest);
-    auto const a = join_tokens<C, Near, N / 2>(read, n, smallest);
+    auto const b = join_tokens<C, Form, N / 2>(read, taken, n + N / 2, smallest);
+    auto const a = join_tokens<C, Form, N / 2>(read, taken, n, smallest);
     token_window<V> const first{every_other<C, 0>(a.factor, b.factor),
                                 every_other<C, 0>(a.drive, b.drive)};
     token_window<V> const second{every_other<C, 1>(a.factor, b.factor),
                                  every_other<C, 1>(a.drive, b.drive)};
-    return after<Near>(first, second);
+    return after<Form>(first, second, taken);
   }
 }
 
@@ -117,7 +138,6 @@ WANE_HOST_INLINE token_window<V> join_tokens(Read const& read, int n, V& smalles
 template <int C, channelwise Op, class V>
 [[gnu::noinline]] void series_effect(Op const& shared, walk const w, effect_of<Op, V>* effects) {
   constexpr int width = V::width, tokens = width / C, at_once = 16;
-  using T = typename V::scalar;
   Op const op = shared;
   time_columns<C> const columns{0};
   auto const token = [&](index k) WANE_INLINE_LAMBDA {
@@ -125,39 +145,43 @@ template <int C, channelwise Op, class V>
         w.batch, {w.first + w.stride * k, w.stride}, w.head, w.position + k});
   };
   effect_of<Op, V> total;
-  [[maybe_unused]] bool near = false;
+  [[maybe_unused]] held_form<V> form;
   for (index k = w.count - at_once * tokens; k >= 0; k -= at_once * tokens) {
     if constexpr (has_element_log_decay<token_of<Op>>) {
       for (int n = at_once - 1; n >= 0; --n) {
         auto const x = token(k + n * tokens);
         V const log = x.log_decay(0, columns);
-        V factor = factor_of(decay_from_log(log)), drive = x.value(columns);
-        scan_vector<C>(factor, drive);
-        prepend(total, repeat_last<C>(sum_vector<C>(log)), repeat_last<C>(drive));
+        token_window<V> window{factor_of(decay_from_log(log)), x.value(columns)};
+        scan_vector<C, held::whole>(window);
+        prepend(total, repeat_last<C>(sum_vector<C>(log)), repeat_last<C>(window.drive));
       }
     } else {
       auto const read = [&](int n) WANE_INLINE_LAMBDA {
         auto const x = token(k + n * tokens);
         return token_window<V>{x.decay(0, columns), x.value(columns)};
       };
-      // Neighbours are most often alike: the form is guessed, and found out to be wrong afterwards.
-      for (bool guessed = false; !guessed;) {
-        V smallest(T(1));
-        auto x = near ? join_tokens<C, true, at_once>(read, 0, smallest)
-                      : join_tokens<C, false, at_once>(read, 0, smallest);
-        guessed = near == all_below(V(near_one<T>), smallest);
-        if (!guessed) {
-          near = !near;
-        } else if (near) {
-          scan_excess<C>(x.factor, x.drive);
-          V const factor = x.factor + V(T(1)), rounded_away = x.factor - (factor - V(T(1)));
-          prepend(total, repeat_last<C>(factor), repeat_last<C>(rounded_away),
-                  repeat_last<C>(x.drive));
-        } else {
-          scan_vector<C>(x.factor, x.drive);
-          prepend(total, repeat_last<C>(x.factor), V(T(0)), repeat_last<C>(x.drive));
-        }
-      }
+      // False, with the right form now known, where another one was right.
+      auto const joins = [&]<held Form>(std::integral_constant<held, Form>) WANE_INLINE_LAMBDA {
+        V smallest = V(1);
+        auto x = join_tokens<C, Form, at_once>(read, form.taken, 0, smallest);
+        held_form<V> const right = form_of<C>(smallest);
+        bool const was_right = is_same(form, right);
+        form = right;
+        if (!was_right) return false;
+        scan_vector<C, Form>(x, form.taken);
+        V const factor = x.factor + form.taken, rounded_away = x.factor - (factor - form.taken);
+        prepend(total, repeat_last<C>(factor), repeat_last<C>(rounded_away),
+                repeat_last<C>(x.drive));
+        return true;
+      };
+      // Neighbours are most often alike: the form is guessed.
+      for (bool joined = false; !joined;)
+        if (form.kind == held::whole)
+          joined = joins(std::integral_constant<held, held::whole>{});
+        else if (form.kind == held::less_one)
+          joined = joins(std::integral_constant<held, held::less_one>{});
+        else
+          joined = joins(std::integral_constant<held, held::by_channel>{});
     }
     if (forgets_all(total)) break;
   }

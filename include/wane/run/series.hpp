@@ -9,31 +9,12 @@
 
 namespace wane {
 
-// What the tokens up to each lane's do to a state, S -> factor S + drive; in the near form `factor`
-// is the factor less 1. The windows of a vector hold 1, 2, 4, ... tokens and reach back into the
-// vector before.
-template <class V>
-struct token_window {
-  V factor, drive;
-};
-
-// `first`, and after it `second`.
-template <bool Near, class V>
-WANE_HOST_INLINE token_window<V> after(token_window<V> const& first,
-                                       token_window<V> const& second) {
-  V const drive = multiply_add(second.factor, first.drive, second.drive);
-  if constexpr (Near)
-    return {multiply_add(second.factor, first.factor, second.factor + first.factor),
-            first.drive + drive};
-  else
-    return {second.factor * first.factor, drive};
-}
-
 // K vectors one after another, from windows of one token to windows of W / C; before[n] is the last
 // vector before them at level n. Level by level, so that the vectors advance abreast. (Kogge and
 // Stone 1973)
-template <int C, bool Near, int K, class V, int Levels>
-WANE_HOST_INLINE void widen_windows(token_window<V> (&x)[K], token_window<V> (&before)[Levels]) {
+template <int C, held Form, int K, class V, int Levels>
+WANE_HOST_INLINE void widen_windows(token_window<V> (&x)[K], token_window<V> (&before)[Levels],
+                                    V taken) {
   unroll<Levels>([&](auto level) WANE_INLINE_LAMBDA {
     constexpr int shift = C << level;
     token_window<V> earlier[K];
@@ -43,7 +24,7 @@ WANE_HOST_INLINE void widen_windows(token_window<V> (&x)[K], token_window<V> (&b
                     shift_up<shift>(x[k].drive, previous.drive)};
     });
     before[level] = x[K - 1];
-    unroll<K>([&](auto k) WANE_INLINE_LAMBDA { x[k] = after<Near>(earlier[k], x[k]); });
+    unroll<K>([&](auto k) WANE_INLINE_LAMBDA { x[k] = after<Form>(earlier[k], x[k], taken); });
   });
 }
 
@@ -104,8 +85,8 @@ class series_runner {
     time_columns<C> const columns = columns_;
     vector state = entered_with(carry);
     [[maybe_unused]] windows before;
-    [[maybe_unused]] bool near = false;
-    forget(before);
+    [[maybe_unused]] held_form<vector> form;
+    forget(before, form);
     index k = 0;
     auto const place_of = [&](index n) WANE_INLINE_LAMBDA {
       return place<time_lanes<width, C>>{
@@ -117,8 +98,14 @@ class series_runner {
         vector from = state;
         unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
           auto const token = op.at(place_of(k + n * tokens));
-          largest = at_least(largest, token.log_decay(0, columns));
-          states[n] = scan<C, true, vector>(token, columns).apply(from);
+          vector const log = token.log_decay(0, columns);
+          largest = at_least(largest, log);
+          // Factors rounded within one vector cost nothing; what is carried on goes by sums of
+          // logs.
+          token_window<vector> x{factor_of(decay_from_log(log)), token.value(columns)};
+          scan_vector<C, held::whole>(x);
+          auto const decay = decay_from_log(sum_vector<C>(log));
+          states[n] = multiply_add(decay.whole, from, multiply_add(decay.rest, from, x.drive));
           from = repeat_last<C>(states[n]);
         });
       } else {
@@ -129,13 +116,15 @@ class series_runner {
           smallest = at_most(smallest, x[n].factor);
           largest = at_least(largest, x[n].factor);
         });
-        bool const now_near = all_below(vector(near_one<T>), smallest);
-        if (now_near != near) [[unlikely]]
-          change_form(before, near = now_near);
-        if (near) [[unlikely]]
-          enter<true>(x, before, state, states);
+        held_form<vector> const now = form_of<C>(smallest);
+        if (now.kind != form.kind || now.kind == held::by_channel) [[unlikely]]
+          change_form(before, form, now);
+        if (form.kind == held::whole) [[likely]]
+          enter<held::whole>(x, before, form.taken, state, states);
+        else if (form.kind == held::less_one)
+          enter<held::less_one>(x, before, form.taken, state, states);
         else
-          enter<false>(x, before, state, states);
+          enter<held::by_channel>(x, before, form.taken, state, states);
       }
       vector total = states[0];
       unroll<K - 1>([&](auto n) WANE_INLINE_LAMBDA { total += states[n + 1]; });
@@ -145,8 +134,7 @@ class series_runner {
         for (int c = 0; c < C; ++c) carry[c] = state[width - C + c];
         one_by_one(w.part(k, K * tokens), carry);
         state = entered_with(carry);
-        forget(before);
-        near = false;
+        forget(before, form);
       } else {
         state = in_logs ? repeat_last<C>(states[K - 1]) : states[K - 1];
         unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
@@ -163,23 +151,27 @@ class series_runner {
     for (int c = 0; c < C; ++c) carry[c] = state[width - C + c];
   }
 
-  template <bool Near, int K>
-  WANE_HOST_INLINE static void enter(token_window<vector> (&x)[K], windows& before, vector state,
-                                     vector (&states)[K]) {
-    if constexpr (Near)
-      unroll<K>([&](auto n) WANE_INLINE_LAMBDA { x[n].factor = x[n].factor - vector(T(1)); });
-    widen_windows<C, Near>(x, before);
+  template <held Form, int K>
+  WANE_HOST_INLINE static void enter(token_window<vector> (&x)[K], windows& before, vector taken,
+                                     vector state, vector (&states)[K]) {
+    if constexpr (Form != held::whole)
+      unroll<K>([&](auto n) WANE_INLINE_LAMBDA { x[n].factor = x[n].factor - taken; });
+    widen_windows<C, Form>(x, before, taken);
     unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
-      vector const inner = multiply_add(x[n].factor, state, x[n].drive);
-      state = states[n] = Near ? state + inner : inner;
+      vector next = multiply_add(x[n].factor, state, x[n].drive);
+      if constexpr (Form == held::less_one) next = state + next;
+      if constexpr (Form == held::by_channel) next = multiply_add(taken, state, next);
+      state = states[n] = next;
     });
   }
 
-  static void forget(windows& before) {
+  static void forget(windows& before, held_form<vector>& form) {
     for (auto& window : before) window = {vector(T(1)), vector(T(0))};
+    form = {};
   }
-  static void change_form(windows& before, bool near) {
-    for (auto& window : before) window.factor = window.factor + vector(near ? T(-1) : T(1));
+  static void change_form(windows& before, held_form<vector>& form, held_form<vector> const& now) {
+    for (auto& window : before) window.factor = window.factor + (form.taken - now.taken);
+    form = now;
   }
 
   WANE_HOST_INLINE static vector entered_with(T const (&carry)[C]) {

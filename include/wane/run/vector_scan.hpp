@@ -13,29 +13,72 @@ namespace wane {
 template <class T>
 inline constexpr T most_growth = T(4);
 
-// Inclusive scan of W / C tokens of C channels: on return lane l of `drive` holds the state of its
-// token when the vector is entered with state zero, and `factor` the product of the decays up to
-// it. (Kogge and Stone 1973)
-template <int C, class T, int W>
-WANE_HOST_INLINE void scan_vector(simd<T, W>& factor, simd<T, W>& drive) {
-  unroll<W>([&](auto n) WANE_INLINE_LAMBDA {
-    if constexpr (constexpr int shift = n * C; shift > 0 && shift < W && (n & (n - 1)) == 0) {
-      drive = multiply_add(factor, shift_up<shift>(drive, simd<T, W>(T(0))), drive);
-      factor = factor * shift_up<shift>(factor, simd<T, W>(T(1)));
-    }
-  });
+// What tokens do to a state, S -> factor S + drive, in each lane for the tokens of a window that
+// ends there.
+template <class V>
+struct token_window {
+  V factor, drive;
+};
+
+// Products of factors near 1 are held less 1: rounding them would take away, with equal decays at
+// every token, what the state should forget.
+enum class held { whole, less_one, by_channel };
+
+// The form for a block of factors of C channels, and what is taken from those of each lane: 0 or 1.
+template <class V>
+struct held_form {
+  held kind = held::whole;
+  V taken = V(0);
+};
+
+template <class V>
+WANE_HOST_INLINE bool is_same(held_form<V> const& a, held_form<V> const& b) {
+  return a.kind == b.kind && all_below(a.taken - b.taken, V(0.5)) &&
+         all_below(b.taken - a.taken, V(0.5));
 }
 
-// The same for factors 1 + excess: near 1 the excess of a product keeps what the product would
-// round away, and with equal decays would round away every time.
-template <int C, class T, int W>
-WANE_HOST_INLINE void scan_excess(simd<T, W>& excess, simd<T, W>& drive) {
-  unroll<W>([&](auto n) WANE_INLINE_LAMBDA {
-    if constexpr (constexpr int shift = n * C; shift > 0 && shift < W && (n & (n - 1)) == 0) {
-      auto const earlier = shift_up<shift>(drive, simd<T, W>(T(0)));
-      auto const before = shift_up<shift>(excess, simd<T, W>(T(0)));
-      drive = earlier + multiply_add(excess, earlier, drive);
-      excess = multiply_add(excess, before, excess + before);
+// A channel is near 1 when `smallest`, the least factor in each lane, is in all of its lanes.
+template <int C, class V>
+WANE_HOST_INLINE held_form<V> form_of(V smallest) {
+  constexpr int width = V::width;
+  V const limit = V(near_one<typename V::scalar>);
+  unsigned near = lanes_below(limit, smallest);
+  if (near == (1u << width) - 1u) return {held::less_one, V(1)};
+  if (C == 1) return {};
+  for (int turn = C; turn < width; turn *= 2) near &= near >> turn | near << (width - turn);
+  if (near == 0) return {};
+  unroll<width>([&](auto n) WANE_INLINE_LAMBDA {
+    if constexpr (constexpr int turn = n * C; turn > 0 && turn < width && (n & (n - 1)) == 0)
+      smallest = at_most(smallest, shift_up<turn>(smallest, smallest));
+  });
+  return {held::by_channel, where_below(limit, smallest, V(1), V(0))};
+}
+
+// `first`, and after it `second`.
+template <held Form, class V>
+WANE_HOST_INLINE token_window<V> after(token_window<V> const& first, token_window<V> const& second,
+                                       [[maybe_unused]] V taken) {
+  V const drive = multiply_add(second.factor, first.drive, second.drive);
+  if constexpr (Form == held::whole)
+    return {second.factor * first.factor, drive};
+  else if constexpr (Form == held::less_one)
+    return {multiply_add(second.factor, first.factor, second.factor + first.factor),
+            first.drive + drive};
+  else
+    return {multiply_add(taken, second.factor + first.factor, second.factor * first.factor),
+            multiply_add(taken, first.drive, drive)};
+}
+
+// Inclusive scan of W / C tokens of C channels: lane l ends with the window of all tokens up to its
+// own. (Kogge and Stone 1973)
+template <int C, held Form, class V>
+WANE_HOST_INLINE void scan_vector(token_window<V>& x, V taken = V(0)) {
+  constexpr int width = V::width;
+  unroll<width>([&](auto n) WANE_INLINE_LAMBDA {
+    if constexpr (constexpr int shift = n * C; shift > 0 && shift < width && (n & (n - 1)) == 0) {
+      token_window<V> const earlier{shift_up<shift>(x.factor, V(1) - taken),
+                                    shift_up<shift>(x.drive, V(0))};
+      x = after<Form>(earlier, x, taken);
     }
   });
 }
@@ -48,42 +91,6 @@ WANE_HOST_INLINE simd<T, W> sum_vector(simd<T, W> x) {
       x += shift_up<shift>(x, simd<T, W>(T(0)));
   });
   return x;
-}
-
-// The effect of the tokens of a vector up to each lane: state -> (whole + rest) state + drive,
-// where rest is only looked at when `split`.
-template <class V>
-struct scanned_vector {
-  V whole, rest, drive;
-  bool split;
-
-  WANE_HOST_INLINE V apply(V state) const {
-    return split ? multiply_add(whole, state, multiply_add(rest, state, drive))
-                 : multiply_add(whole, state, drive);
-  }
-};
-
-template <int C, bool Logs, class V, class Token>
-WANE_HOST_INLINE scanned_vector<V> scan(Token const& x, time_columns<C> columns) {
-  using T = typename V::scalar;
-  V drive = x.value(columns);
-  if constexpr (Logs) {
-    // Factors rounded within one vector cost nothing; what is carried on goes by sums of logs.
-    V const log = x.log_decay(0, columns);
-    V factor = factor_of(decay_from_log(log));
-    scan_vector<C>(factor, drive);
-    auto const whole = decay_from_log(sum_vector<C>(log));
-    return {whole.whole, whole.rest, drive, true};
-  } else {
-    V factor = x.decay(0, columns);
-    if (all_below(V(near_one<T>), factor)) {
-      V excess = factor - V(T(1));
-      scan_excess<C>(excess, drive);
-      return {V(T(1)), excess, drive, true};
-    }
-    scan_vector<C>(factor, drive);
-    return {factor, V(T(0)), drive, false};
-  }
 }
 
 }  // namespace wane

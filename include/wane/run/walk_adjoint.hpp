@@ -2,23 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/run/channel_adjoint.hpp"
 #include "wane/run/column_adjoint.hpp"
-#include "wane/run/options.hpp"
+#include "wane/run/pieces.hpp"
 
 namespace wane {
-
-// Every field may be left out; initial, packed, direction and threads are those of the run.
-template <class State>
-struct adjoint_options {
-  state_view<State const> initial = {};
-  // dL/d(final state), where the loss looks at it.
-  state_view<State const> final_gradient = {};
-  // Receives dL/d(initial state).
-  state_view<State> initial_gradient = {};
-  packed_sequences packed = {};
-  wane::direction direction = direction::forward;
-  int threads = 0;
-};
 
 template <affine_recurrence Op, class Out, class Gradients, class State>
 class walk_adjoint {
@@ -37,32 +25,24 @@ class walk_adjoint {
       in_lanes_ = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
   }
 
-  // All, when a token's gradients are sums over them; else as many as make rows of some length.
-  index columns_per_task() const {
-    if (sums_columns && !once_a_head) return shape_.columns;
-    return once_a_head ? 64 : 256;
+  // Where gradients are sums over columns, what a task does must not depend on the threads.
+  index piece_columns(index walks, int threads) const {
+    if constexpr (channelwise<Op>) return columns_per_task(shape_.columns, walks, threads, 64);
+    return sums_columns && !once_a_head ? shape_.columns : 64;
   }
 
   // Columns [first, last) of a walk; returns the sums over its tokens if the operator wants them.
   Sums operator()(walk const& w, index first, index last) const {
-    if constexpr (reads_lanes<Op>) {
-      constexpr int width = simd_width<T>;
-      if (in_lanes_ && (last - first) % width == 0)
-        return groups<simd<T, width>>(w, (last - first) / width,
-                                      [&](index g) { return lanes<width>{first + g * width}; });
-      if (in_lanes_)
-        return groups<simd<T, width>>(w, (last - first + width - 1) / width, [&](index g) {
-          index const j = first + g * width;
-          return partial_lanes<width>{j, static_cast<int>(std::min<index>(width, last - j))};
-        });
-    }
-    return groups<T>(w, last - first, [&](index g) { return first + g; });
+    if constexpr (reads_lanes<Op>)
+      if (in_lanes_) return in_vectors<simd<T, simd_width<T>>>(w, first, last);
+    return in_vectors<T>(w, first, last);
   }
 
   // Gives the sums of a token, or of a head, to the operator.
-  void hand_over(place<> at, Sums const& sums) const {
+  template <class A>
+  void hand_over(place<> at, head_gradients<A> const& sums) const {
     auto const sink = gradients_.at(at);
-    auto const as_t = [](auto x) { return static_cast<T>(x); };
+    auto const as_t = [](A x) { return static_cast<T>(gathered<wider<T>>(x)); };
     if constexpr (takes_rows<Sink, T>)
       for (index i = 0; i < shape_.rows; ++i) {
         auto const& r = sums.rows[static_cast<std::size_t>(i)];
@@ -74,6 +54,24 @@ class walk_adjoint {
   }
 
  private:
+  template <class V>
+  Sums in_vectors(walk const& w, index first, index last) const {
+    index const width = columns_of<V>::width;
+    if constexpr (channelwise<Op>) {
+      channel_adjoint<V, Op, Out, Gradients>(op_, dy_, gradients_, first, last)(w, options_);
+      return Sums();
+    } else {
+      if constexpr (is_simd<V>)
+        if ((last - first) % width != 0)
+          return groups<V>(w, (last - first + width - 1) / width, [&](index g) {
+            index const j = first + g * width;
+            return partial_lanes<V::width>{j, static_cast<int>(std::min(width, last - j))};
+          });
+      return groups<V>(w, (last - first) / width,
+                       [&](index g) { return typename columns_of<V>::type{first + g * width}; });
+    }
+  }
+
   // group(g) gives the columns of group g, all of one type.
   template <class V, class Group>
   Sums groups(walk const& w, index count, Group const& group) const {
@@ -83,24 +81,36 @@ class walk_adjoint {
     Op const op = op_;
     sequence_view<Out const> const dy = dy_;
     Gradients const gradients = gradients_;
-    index const rows = channelwise<Op> ? 1 : shape_.rows;
+    // Sums of one chunk stay in lanes.
+    using Lanes = std::conditional_t<once_a_head && is_simd<V>, V, wider<T>>;
+    index const rows = shape_.rows;
     index const chunk = std::clamp<index>(256 / rows, 16, 64);
     index const chunks = (w.count + chunk - 1) / chunk;
     auto const at = [](index i) { return static_cast<std::size_t>(i); };
     V const zero = V(T(0));
     // States at the start of each chunk and around each token of one; what comes back in time.
-    std::vector<V> kept(at(chunks * count * rows), zero), states(at((chunk + 1) * rows), zero);
+    std::vector<V> kept(at(chunks * count * rows), zero);
+    std::vector<V> states(at((chunk + 1) * rows), zero);
     std::vector<V> cotangent(at(count * rows), zero), pending(at(count * rows), zero);
     std::vector<typename Adjoint::decay_type> later(at(count * rows));
-    std::vector<Sums> of_token(at(sums_columns && !once_a_head ? chunk : 0));
+    std::vector<head_gradients<Lanes>> of_token(at(sums_columns && !once_a_head ? chunk : 0),
+                                                head_gradients<Lanes>(rows));
+    head_gradients<Lanes> of_chunk(rows);
     Sums total(rows);
-    auto const adjoint_of = [&](index g) { return Adjoint(op, dy, gradients, group(g), rows); };
+    std::vector<typename Adjoint::decay_type> constant;
+    if constexpr (Adjoint::constant_decays)
+      for (index i = 0; i < rows && w.count > 0; ++i)
+        constant.push_back(widen<V>(decay_of(op.at(w.token(0)), i, group(0))));
+    for (auto& decay : later) never_fade(decay);
+    auto const adjoint_of = [&](index g) {
+      return Adjoint(op, dy, gradients, group(g), rows, constant.data());
+    };
 
     std::vector<V> current(at(count * rows), zero);
     for (index g = 0; g < count; ++g)
       for (index i = 0; i < rows; ++i) {
-        current[at(g * rows + i)] = load<V>(options_.initial, w, i, group(g));
-        cotangent[at(g * rows + i)] = load<V>(options_.final_gradient, w, i, group(g));
+        current[at(g * rows + i)] = load_state<V>(options_.initial, w, i, group(g));
+        cotangent[at(g * rows + i)] = load_state<V>(options_.final_gradient, w, i, group(g));
       }
     for (index k = 0; k < w.count; ++k) {
       if (k % chunk == 0)
@@ -111,7 +121,7 @@ class walk_adjoint {
     }
     for (index c = chunks - 1; c >= 0; --c) {
       index const begin = c * chunk, tokens = std::min(chunk, w.count - begin);
-      for (auto& sums : of_token) sums = Sums(rows);
+      for (auto& sums : of_token) sums.clear();
       for (index g = 0; g < count; ++g) {
         Adjoint const columns = adjoint_of(g);
         std::copy_n(kept.data() + (c * count + g) * rows, rows, states.data());
@@ -123,54 +133,22 @@ class walk_adjoint {
           V const* const before = states.data() + k * rows;
           columns.backward(w.token(begin + k), before, before + rows, cotangent.data() + g * rows,
                            pending.data() + g * rows, later.data() + g * rows,
-                           begin + k == w.count - 1, of_token.empty() ? total : of_token[at(k)]);
+                           of_token.empty() ? of_chunk : of_token[at(k)]);
         }
+        total += of_chunk;
+        of_chunk.clear();
       }
-      if (!of_token.empty())
-        for (index k = 0; k < tokens; ++k) hand_over(w.token(begin + k), of_token[at(k)]);
+      for (index k = 0; k < tokens && !of_token.empty(); ++k)
+        hand_over(w.token(begin + k), of_token[at(k)]);
     }
     if (options_.initial_gradient.present())
       for (index g = 0; g < count; ++g)
         for (index i = 0; i < rows; ++i)
-          save(w, i, group(g),
-               adjoint_of(g).initial_gradient(i, cotangent.data() + g * rows,
-                                              pending.data() + g * rows, later.data() + g * rows,
-                                              w.count == 0));
+          save_state(
+              options_.initial_gradient, w, i, group(g),
+              adjoint_of(g).initial_gradient(i, cotangent.data() + g * rows,
+                                             pending.data() + g * rows, later.data() + g * rows));
     return total;
-  }
-
-  // The columns of a state as lanes; absent states are zero.
-  template <class V, class StateValue, class Columns>
-  V load(state_view<StateValue> const& state, walk const& w, index i, Columns columns) const {
-    V x = V(T(0));
-    if (!state.present()) return x;
-    auto const element = [&](index j) {
-      return static_cast<T>(state.values(w.sequence, w.head, i, j));
-    };
-    if constexpr (std::is_same_v<Columns, index>)
-      x = element(columns);
-    else
-      for (int l = 0; l < lane_count(columns); ++l) x.v[l] = element(columns.first + l);
-    return x;
-  }
-  template <class V, class Columns>
-  void save(walk const& w, index i, Columns columns, V x) const {
-    auto const element = [&](index j) -> State& {
-      return options_.initial_gradient.values(w.sequence, w.head, i, j);
-    };
-    if constexpr (std::is_same_v<Columns, index>)
-      element(columns) = static_cast<State>(x);
-    else
-      for (int l = 0; l < lane_count(columns); ++l)
-        element(columns.first + l) = static_cast<State>(x[l]);
-  }
-  template <int W>
-  static int lane_count(lanes<W>) {
-    return W;
-  }
-  template <int W>
-  static int lane_count(partial_lanes<W> columns) {
-    return columns.count;
   }
 
   Op const& op_;

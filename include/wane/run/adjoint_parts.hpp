@@ -1,0 +1,165 @@
+// What adjoints are made of: their options, decays in lanes, sums held in double.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "wane/core/gradient.hpp"
+#include "wane/core/state.hpp"
+#include "wane/run/walk.hpp"
+
+namespace wane {
+
+// Every field may be left out; initial, packed, direction and threads are those of the run.
+template <class State>
+struct adjoint_options {
+  state_view<State const> initial = {};
+  // dL/d(final state), where the loss looks at it.
+  state_view<State const> final_gradient = {};
+  // Receives dL/d(initial state).
+  state_view<State> initial_gradient = {};
+  packed_sequences packed = {};
+  wane::direction direction = direction::forward;
+  int threads = 0;
+};
+
+// Sums over many tokens are held in double.
+template <class T>
+struct wider_type {
+  using type = T;
+};
+template <>
+struct wider_type<float> {
+  using type = double;
+};
+template <>
+struct wider_type<std::complex<float>> {
+  using type = std::complex<double>;
+};
+template <class T>
+using wider = typename wider_type<T>::type;
+
+template <class T>
+T sum(T const& x) {
+  return x;
+}
+// As its receiver keeps it: the lanes, or their sum.
+template <class A, class V>
+WANE_HOST_INLINE A gathered(V const& x) {
+  if constexpr (std::is_same_v<A, V>)
+    return x;
+  else
+    return A(sum(x));
+}
+
+// A decay for all lanes of V.
+template <class V>
+no_decay widen(no_decay) {
+  return {};
+}
+template <class V, class D>
+plain_decay<V> widen(plain_decay<D> w) {
+  return {V(w.factor)};
+}
+template <class V, class D>
+split_decay<V> widen(split_decay<D> w) {
+  return {V(w.whole), V(w.rest)};
+}
+// w = 1.
+inline void never_fade(no_decay&) {}
+template <class V>
+void never_fade(plain_decay<V>& w) {
+  w = {V(1)};
+}
+template <class V>
+void never_fade(split_decay<V>& w) {
+  w = {V(1), V(0)};
+}
+
+inline no_decay conjugate(no_decay w) { return w; }
+template <class V>
+plain_decay<V> conjugate(plain_decay<V> w) {
+  return {conjugate(w.factor)};
+}
+template <class V>
+split_decay<V> conjugate(split_decay<V> w) {
+  return {conjugate(w.whole), conjugate(w.rest)};
+}
+
+// d(w s)/d(log w) = w s, and d(w s)/dw = s.
+template <class V>
+V decay_derivative(no_decay, V) {
+  return V(0);
+}
+template <class V>
+V decay_derivative(plain_decay<V>, V s) {
+  return s;
+}
+template <class V>
+V decay_derivative(split_decay<V> w, V s) {
+  return carried(w, s, V(real_type<typename scalar_of_value<V>::type>(0)));
+}
+
+// Sums over columns of the gradients of one token, or over tokens too.
+template <class T>
+struct head_gradients {
+  std::vector<row_gradient<T>> rows;
+  token_gradient<T> whole{};
+
+  explicit head_gradients(index row_count = 0) : rows(static_cast<std::size_t>(row_count)) {}
+
+  void clear() {
+    std::fill(rows.begin(), rows.end(), row_gradient<T>{});
+    whole = {};
+  }
+  template <class V>
+  head_gradients& operator+=(head_gradients<V> const& other) {
+    if (rows.size() < other.rows.size()) rows.resize(other.rows.size());
+    for (std::size_t i = 0; i < other.rows.size(); ++i) {
+      rows[i].decay += gathered<T>(other.rows[i].decay);
+      rows[i].key += gathered<T>(other.rows[i].key);
+      rows[i].query += gathered<T>(other.rows[i].query);
+      rows[i].erase_read += gathered<T>(other.rows[i].erase_read);
+      rows[i].erase_write += gathered<T>(other.rows[i].erase_write);
+    }
+    whole.decay += gathered<T>(other.whole.decay);
+    whole.direct += gathered<T>(other.whole.direct);
+    return *this;
+  }
+};
+
+// Lanes that a group of columns fills.
+inline int lane_count(index) { return 1; }
+template <int W>
+int lane_count(lanes<W>) {
+  return W;
+}
+template <int W>
+int lane_count(partial_lanes<W> columns) {
+  return columns.count;
+}
+
+// Row i of some columns of a walk's state; zero where the state is absent.
+template <class V, class State, class Columns>
+V load_state(state_view<State> const& state, walk const& w, index i, Columns columns) {
+  using T = typename scalar_of_value<V>::type;
+  V x = V(T(0));
+  if (!state.present()) return x;
+  if constexpr (std::is_same_v<Columns, index>)
+    x = static_cast<T>(state.values(w.sequence, w.head, i, columns));
+  else
+    for (int l = 0; l < lane_count(columns); ++l)
+      x.v[l] = static_cast<T>(state.values(w.sequence, w.head, i, columns.first + l));
+  return x;
+}
+template <class V, class State, class Columns>
+void save_state(state_view<State> const& state, walk const& w, index i, Columns columns, V x) {
+  if constexpr (std::is_same_v<Columns, index>)
+    state.values(w.sequence, w.head, i, columns) = static_cast<State>(x);
+  else
+    for (int l = 0; l < lane_count(columns); ++l)
+      state.values(w.sequence, w.head, i, columns.first + l) = static_cast<State>(x[l]);
+}
+
+}  // namespace wane
