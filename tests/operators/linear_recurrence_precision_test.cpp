@@ -82,6 +82,30 @@ TEST(LinearRecurrencePrecision, OfEachChannelOfASpectrumIsThatOfItsMemory) {
     }
 }
 
+// Stretches that hardly forget, that forget fast, and that do both by turns from token to token.
+template <decay_as Form>
+double error_where_the_pace_changes(index columns, wane::direction way) {
+  linear_case<Form, float> run({.time = 6000, .columns = columns, .direction = way});
+  support::random_values random(5);
+  run.decay.fill([&](index, index t, index, index c) {
+    index const stretch = (t / 150 + c) % 4;
+    double const slow = random.log_decay(1e-4, 0.06), fast = random.log_decay(0.3, 3);
+    double const log = stretch == 1 || (stretch == 2 && t % 2 == 0) ? fast : slow;
+    if (stretch == 3 && t % 150 == 70) return Form == decay_as::log ? -HUGE_VAL : 0.;
+    return Form == decay_as::log ? log : std::exp(log);
+  });
+  run.run();
+  return run.error().both();
+}
+TEST(LinearRecurrencePrecision, HoldsWhereThePaceChanges) {
+  for (index columns : {1, 2, 4, 8, 20})
+    for (auto way : {wane::direction::forward, wane::direction::reverse}) {
+      double const bound = 3 * house_bound(-1. / 150, 6000);
+      EXPECT_LT(error_where_the_pace_changes<decay_as::log>(columns, way), bound) << columns;
+      EXPECT_LT(error_where_the_pace_changes<decay_as::factor>(columns, way), bound) << columns;
+    }
+}
+
 TEST(LinearRecurrencePrecision, OfAFloatStateWithDrivesOfOneSignIsAFewTimesThat) {
   for (double log : log_decays)
     for (index columns : {1, 20})

@@ -93,42 +93,47 @@ class series_runner {
           w.batch, {w.first + Direction * n, Direction}, w.head, w.position + n};
     };
     auto const block = [&]<int K>(std::integral_constant<int, K>) WANE_INLINE_LAMBDA {
+      token_window<vector> x[K];  // with logs in place of factors if the tokens state these
       vector states[K], smallest = vector(T(1)), largest = vector(T(-1));
-      if constexpr (in_logs) {
-        vector from = state;
-        unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
-          auto const token = op.at(place_of(k + n * tokens));
-          vector const log = token.log_decay(0, columns);
-          largest = at_least(largest, log);
-          // Factors rounded within one vector cost nothing; what is carried on goes by sums of
-          // logs.
-          token_window<vector> x{factor_of(decay_from_log(log)), token.value(columns)};
-          scan_vector<C, held::whole>(x);
-          auto const decay = decay_from_log(sum_vector<C>(log));
-          states[n] = multiply_add(decay.whole, from, multiply_add(decay.rest, from, x.drive));
-          from = repeat_last<C>(states[n]);
-        });
-      } else {
-        token_window<vector> x[K];
-        unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
-          auto const token = op.at(place_of(k + n * tokens));
+      unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+        auto const token = op.at(place_of(k + n * tokens));
+        if constexpr (in_logs)
+          x[n] = {token.log_decay(0, columns), token.value(columns)};
+        else
           x[n] = {token.decay(0, columns), token.value(columns)};
-          smallest = at_most(smallest, x[n].factor);
-          largest = at_least(largest, x[n].factor);
-        });
+        smallest = at_most(smallest, x[n].factor);
+        largest = at_least(largest, x[n].factor);
+      });
+      if constexpr (in_logs) {
+        if (all_below(vector(-small_log<T>), smallest) &&
+            all_below(largest, vector(small_log<T>))) {
+          if (form.kind != held::less_one) {
+            state = repeat_last<C>(state);
+            change_form(before, form, {held::less_one, vector(T(1))});
+          }
+          unroll<K>([&](auto n) WANE_INLINE_LAMBDA { x[n].factor = expm1_near_zero(x[n].factor); });
+          enter<held::less_one>(x, before, form.taken, state, states);
+        } else {
+          if (form.kind == held::less_one) forget(before, form);
+          enter_by_logs(x, state, states);
+        }
+      } else {
         held_form<vector> const now = form_of<C>(smallest);
         if (now.kind != form.kind || now.kind == held::by_channel) [[unlikely]]
           change_form(before, form, now);
-        if (form.kind == held::whole) [[likely]]
+        if (form.kind == held::whole) [[likely]] {
           enter<held::whole>(x, before, form.taken, state, states);
-        else if (form.kind == held::less_one)
-          enter<held::less_one>(x, before, form.taken, state, states);
-        else
-          enter<held::by_channel>(x, before, form.taken, state, states);
+        } else {
+          unroll<K>([&](auto n) WANE_INLINE_LAMBDA { x[n].factor = x[n].factor - form.taken; });
+          if (form.kind == held::less_one)
+            enter<held::less_one>(x, before, form.taken, state, states);
+          else
+            enter<held::by_channel>(x, before, form.taken, state, states);
+        }
       }
       vector total = states[0];
       unroll<K - 1>([&](auto n) WANE_INLINE_LAMBDA { total += states[n + 1]; });
-      vector const growth = at_least(-smallest, largest);
+      vector const growth = in_logs ? largest : at_least(-smallest, largest);
       if (!all_finite(total) || !all_below(growth, vector(most_growth<T>))) [[unlikely]] {
         // A product of factors may leave the range where the states do not.
         for (int c = 0; c < C; ++c) carry[c] = state[width - C + c];
@@ -136,7 +141,7 @@ class series_runner {
         state = entered_with(carry);
         forget(before, form);
       } else {
-        state = in_logs ? repeat_last<C>(states[K - 1]) : states[K - 1];
+        state = states[K - 1];
         unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
           if constexpr (Stream && std::is_same_v<T, Out>)
             stream(output.element(w.token(k + n * tokens), columns.first), states[n]);
@@ -154,14 +159,26 @@ class series_runner {
   template <held Form, int K>
   WANE_HOST_INLINE static void enter(token_window<vector> (&x)[K], windows& before, vector taken,
                                      vector state, vector (&states)[K]) {
-    if constexpr (Form != held::whole)
-      unroll<K>([&](auto n) WANE_INLINE_LAMBDA { x[n].factor = x[n].factor - taken; });
     widen_windows<C, Form>(x, before, taken);
     unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
       vector next = multiply_add(x[n].factor, state, x[n].drive);
       if constexpr (Form == held::less_one) next = state + next;
       if constexpr (Form == held::by_channel) next = multiply_add(taken, state, next);
       state = states[n] = next;
+    });
+  }
+
+  // Factors rounded within one vector cost nothing; what is carried on goes by sums of logs.
+  template <int K>
+  WANE_HOST_INLINE static void enter_by_logs(token_window<vector> (&x)[K], vector state,
+                                             vector (&states)[K]) {
+    unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+      auto const decay = decay_from_log(sum_vector<C>(x[n].factor));
+      x[n].factor = factor_of(decay_from_log(x[n].factor));
+      scan_vector<C, held::whole>(x[n]);
+      state = repeat_last<C>(state);
+      state = states[n] =
+          multiply_add(decay.whole, state, multiply_add(decay.rest, state, x[n].drive));
     });
   }
 

@@ -13,6 +13,11 @@ namespace wane {
 template <class T>
 inline constexpr T most_growth = T(4);
 
+// Logs nearer to 0 are taken as e^log - 1, a series, and scanned in that form. A vector of tokens
+// leaves a sixteenth of the state or more, so that 1 + (e^log - 1) keeps its digits.
+template <class T>
+inline constexpr T small_log = T(0.17);
+
 // What tokens do to a state, S -> factor S + drive, in each lane for the tokens of a window that
 // ends there.
 template <class V>
