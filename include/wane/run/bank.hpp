@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <vector>
 
@@ -18,9 +19,11 @@ class bank_constants {
  public:
   // Rows treated in one pass: as many states as fit the registers, in steps of four.
   static constexpr int most_rows = simd_bytes == 64 ? 16 : 8;
-  // After so many tokens the states are corrected for the rounding of the factors. Where a product
-  // is rounded before the sum, factors near one would lose more: there they are split.
-  static constexpr int correction_period = 16;
+  // States are corrected for the rounding of their factors every 16 tokens or, where a correction
+  // so small would itself be rounded away, every 16 * 2^level. Where a product is rounded before
+  // the sum, factors near one would lose more: there they are split.
+  static constexpr index shortest_period = 16;
+  static constexpr int levels = 11;
   static constexpr bool splits = !simd_contracts;
 
   template <class Op>
@@ -45,15 +48,28 @@ class bank_constants {
       log_error_.push_back(splits || factor.back() == T(0)
                                ? 0.0
                                : std::log1p(lost / static_cast<double>(factor.back())));
+      double const decay = static_cast<double>(w.whole) + static_cast<double>(w.rest);
+      period_.push_back(period_of(decay, recurrence_shape(op.shape()).time));
     }
     if constexpr (has_direct<Token>) direct = x.direct();
-    for (index s = 0; s < padded; ++s) correction.push_back(correction_after(s, correction_period));
+    for (int level = 0; level < levels; ++level)
+      for (index s = 0; s < padded; ++s) {
+        index const period = period_[static_cast<std::size_t>(s)];
+        correction_.push_back(period <= shortest_period << level ? correction_after(s, period)
+                                                                 : T(0));
+      }
   }
 
-  // exp(tokens * log_error) - 1
-  T correction_after(index s, index tokens) const {
-    return static_cast<T>(
-        std::expm1(static_cast<double>(tokens) * log_error_[static_cast<std::size_t>(s)]));
+  // What the states of all rows gain, relative to themselves, when so many shortest periods have
+  // gone by.
+  T const* corrections(index periods) const {
+    int const level = std::min(std::countr_zero(static_cast<std::uint64_t>(periods)), levels - 1);
+    return correction_.data() + level * padded_rows();
+  }
+  // The same for row s after the last of all tokens.
+  T last_correction(index s, index tokens) const {
+    index const period = period_[static_cast<std::size_t>(s)];
+    return correction_after(s, tokens == 0 ? 0 : (tokens - 1) % period + 1);
   }
 
   // The scaled state loses nothing: no row has key 0 under a state, and no row resets.
@@ -72,10 +88,28 @@ class bank_constants {
   // The row that stands in place i.
   index row(index i) const { return i < rows_ ? i : rows_ - 1; }
 
-  std::vector<T> factor, rest, weight, keys, queries, correction;
+  std::vector<T> factor, rest, weight, keys, queries;
   T direct = T(0);
 
  private:
+  // exp(tokens * log_error) - 1
+  T correction_after(index s, index tokens) const {
+    return static_cast<T>(
+        std::expm1(static_cast<double>(tokens) * log_error_[static_cast<std::size_t>(s)]));
+  }
+
+  // About the root of the memory min(T, 1 / (1 - |decay|)). What the factor's rounding adds up to
+  // until then and what the correction's own rounding adds up to in a whole memory are then alike,
+  // and as large as the root of the memory allows.
+  static index period_of(double decay, index time) {
+    double const memory = 1 / std::max(1 - std::abs(decay), 1e-12);
+    double const root = std::sqrt(std::min(memory, static_cast<double>(time)));
+    int level = 0;
+    while (level < levels - 1 && static_cast<double>(shortest_period << (level + 1)) <= root)
+      ++level;
+    return shortest_period << level;
+  }
+
   template <class Token>
   static split_decay<T> row_decay(Token const& x, index s) {
     auto const w = decay_of(x, s, index{0});
@@ -96,6 +130,8 @@ class bank_constants {
 
   index rows_;
   std::vector<double> log_error_;
+  std::vector<index> period_;
+  std::vector<T> correction_;  // [levels, padded rows]
 };
 
 // How far ahead of their use values are fetched.
@@ -194,10 +230,8 @@ class bank_runner {
         states.v[l] = load(constants_.row(i), j) / constants_.keys[static_cast<std::size_t>(i)];
       }
     walk_tiles(w, first, last, held.data());
-    constexpr index period = bank_constants<T>::correction_period;
-    index const since = w.count == 0 ? 0 : (w.count - 1) % period + 1;
     for (index s = 0; saves && s < constants_.rows(); ++s) {
-      T const correction = constants_.correction_after(s, since);
+      T const correction = constants_.last_correction(s, w.count);
       for (index j = first; j < last; ++j) {
         auto const [states, l] = lane(s, j);
         T const n = states.v[l];
@@ -254,7 +288,7 @@ class bank_runner {
   [[gnu::noinline]] void some_rows(walk const w, index seen, index tile, Columns const first,
                                    index strips, index row, vector* first_states,
                                    vector* partial) const {
-    constexpr index period = bank_constants<T>::correction_period;
+    constexpr index period = bank_constants<T>::shortest_period;
     Op const op = op_;
     sequence_view<Out> const output = output_;
     index const rows = constants_.padded_rows();
@@ -274,11 +308,12 @@ class bank_runner {
         unroll<S>([&](auto s) WANE_INLINE_LAMBDA { held[s] = states[s]; });
         for (index n = 0; n < visit.count; n += period) {
           if (index const before = seen + k + n;
-              !bank_constants<T>::splits && before > 0 && before % period == 0)
+              !bank_constants<T>::splits && before > 0 && before % period == 0) {
+            T const* const correction = constants_.corrections(before / period) + row;
             unroll<S>([&](auto s) WANE_INLINE_LAMBDA {
-              T const correction = constants_.correction[static_cast<std::size_t>(row + s)];
-              held[s] = multiply_add(held[s], vector(correction), held[s]);
+              held[s] = multiply_add(held[s], vector(correction[s]), held[s]);
             });
+          }
           walk_bank_rows<S, Stream>(op, visit.part(n, period), columns, constants_, row, factor,
                                     rest, weight, held, partial ? partial + n : nullptr, output);
         }
