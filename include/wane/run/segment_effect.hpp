@@ -94,6 +94,8 @@ template <channelwise Op, class V>
   int const rest = static_cast<int>(columns % width);
   index const strips = whole + (rest > 0);
   std::fill_n(effects, strips, effect_of<Op, V>{});
+  if constexpr (has_element_log_decay<token_of<Op>>)  // lanes without a column forget at once
+    for (int l = rest; rest > 0 && l < width; ++l) effects[whole].log_decay.v[l] = -1e4f;
   std::vector<effect_of<Op, V>> block(static_cast<std::size_t>(strips));
   for (index end = w.count; end > 0; end -= block_rows) {
     std::fill(block.begin(), block.end(), effect_of<Op, V>{});
