@@ -77,95 +77,147 @@ class series_runner {
     walk_columns_one_by_one(op_, w, columns_.first, columns_.first + C, carry, output_);
   }
 
-  // Whole vectors of tokens. `state` holds the states a whole vector of tokens ago.
+  // What goes on from block to block: the states a vector of tokens ago, the last windows of each
+  // level, and the form of their factors.
+  struct progress {
+    vector state;
+    windows before;
+    held_form<vector> form;
+  };
+
+  // The least and the greatest factor of a block in each lane, or log if the tokens state logs.
+  struct extremes {
+    vector smallest = vector(T(1)), largest = vector(T(-1));
+
+    held_form<vector> form() const {
+      if constexpr (!in_logs) return form_of<C>(smallest);
+      bool const small =
+          all_below(vector(-small_log<T>), smallest) && all_below(largest, vector(small_log<T>));
+      return small ? held_form<vector>{held::less_one, vector(T(1))} : held_form<vector>{};
+    }
+    // Products of greater ones may leave the range where the states do not.
+    bool may_multiply() const {
+      return all_below(in_logs ? largest : at_least(-smallest, largest), vector(most_growth<T>));
+    }
+  };
+
   template <int Direction, bool Stream>
-  [[gnu::noinline]] void vectors(walk const w, T (&carry)[C]) const {
-    Op const op = op_;
-    sequence_view<Out> const output = output_;
-    time_columns<C> const columns = columns_;
-    vector state = entered_with(carry);
-    [[maybe_unused]] windows before;
-    [[maybe_unused]] held_form<vector> form;
-    forget(before, form);
+  void vectors(walk const& w, T (&carry)[C]) const {
     index k = 0;
-    auto const place_of = [&](index n) WANE_INLINE_LAMBDA {
-      return place<time_lanes<width, C>>{
-          w.batch, {w.first + Direction * n, Direction}, w.head, w.position + n};
-    };
-    auto const block = [&]<int K>(std::integral_constant<int, K>) WANE_INLINE_LAMBDA {
-      token_window<vector> x[K];  // with logs in place of factors if the tokens state these
-      vector states[K], smallest = vector(T(1)), largest = vector(T(-1));
-      unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
-        auto const token = op.at(place_of(k + n * tokens));
-        if constexpr (in_logs)
-          x[n] = {token.log_decay(0, columns), token.value(columns)};
-        else
-          x[n] = {token.decay(0, columns), token.value(columns)};
-        smallest = at_most(smallest, x[n].factor);
-        largest = at_least(largest, x[n].factor);
-      });
-      if constexpr (in_logs) {
-        if (all_below(vector(-small_log<T>), smallest) &&
-            all_below(largest, vector(small_log<T>))) {
-          if (form.kind != held::less_one) {
-            state = repeat_last<C>(state);
-            change_form(before, form, {held::less_one, vector(T(1))});
-          }
-          unroll<K>([&](auto n) WANE_INLINE_LAMBDA { x[n].factor = expm1_near_zero(x[n].factor); });
-          enter<held::less_one>(x, before, form.taken, state, states);
-        } else {
-          if (form.kind == held::less_one) forget(before, form);
-          enter_by_logs(x, state, states);
-        }
-      } else {
-        held_form<vector> const now = form_of<C>(smallest);
-        if (now.kind != form.kind || now.kind == held::by_channel) [[unlikely]]
-          change_form(before, form, now);
-        if (form.kind == held::whole) [[likely]] {
-          enter<held::whole>(x, before, form.taken, state, states);
-        } else {
-          unroll<K>([&](auto n) WANE_INLINE_LAMBDA { x[n].factor = x[n].factor - form.taken; });
-          if (form.kind == held::less_one)
-            enter<held::less_one>(x, before, form.taken, state, states);
-          else
-            enter<held::by_channel>(x, before, form.taken, state, states);
-        }
-      }
-      vector total = states[0];
-      unroll<K - 1>([&](auto n) WANE_INLINE_LAMBDA { total += states[n + 1]; });
-      vector const growth = in_logs ? largest : at_least(-smallest, largest);
-      if (!all_finite(total) || !all_below(growth, vector(most_growth<T>))) [[unlikely]] {
-        // A product of factors may leave the range where the states do not.
-        for (int c = 0; c < C; ++c) carry[c] = state[width - C + c];
+    progress now = entered_with(carry);
+    blocks<4, Direction, Stream>(w, k, now);
+    blocks<1, Direction, Stream>(w, k, now);
+    leave(now, carry);
+  }
+
+  // Blocks of K vectors, from token k on.
+  template <int K, int Direction, bool Stream>
+  [[gnu::noinline]] void blocks(walk const w, index& begin, progress& all) const {
+    series_runner const here = *this;  // in registers, whatever the output's stores may alias
+    progress now = all;
+    index k = begin;
+    while (k + K * tokens <= w.count) {
+      token_window<vector> x[K];
+      change_form(now, here.template read<Direction>(w, k, x).form());
+      bool fits = true;
+      if (now.form.kind == held::whole)
+        fits = here.template blocks_of<held::whole, K, Direction, Stream>(w, k, now);
+      else if (now.form.kind == held::less_one)
+        fits = here.template blocks_of<held::less_one, K, Direction, Stream>(w, k, now);
+      else if constexpr (!in_logs && C > 1)
+        fits = here.template blocks_of<held::by_channel, K, Direction, Stream>(w, k, now);
+      if (!fits) {
+        T carry[C];
+        leave(now, carry);
         one_by_one(w.part(k, K * tokens), carry);
-        state = entered_with(carry);
-        forget(before, form);
-      } else {
-        state = states[K - 1];
-        unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
-          if constexpr (Stream && std::is_same_v<T, Out>)
-            stream(output.element(w.token(k + n * tokens), columns.first), states[n]);
-          else
-            output.write(place_of(k + n * tokens), columns, states[n]);
-        });
+        now = entered_with(carry);
+        k += K * tokens;
       }
-      k += K * tokens;
-    };
-    while (k + 4 * tokens <= w.count) block(std::integral_constant<int, 4>{});
-    while (k < w.count) block(std::integral_constant<int, 1>{});
-    for (int c = 0; c < C; ++c) carry[c] = state[width - C + c];
+    }
+    begin = k;
+    all = now;
+  }
+
+  // Blocks as long as they keep the form; false at one that must go token by token. Channels of
+  // different forms change theirs here, until all have one for two blocks.
+  template <held Form, int K, int Direction, bool Stream>
+  WANE_HOST_INLINE bool blocks_of(walk const& w, index& k, progress& now) const {
+    for (; k + K * tokens <= w.count; k += K * tokens) {
+      token_window<vector> x[K];
+      vector states[K];
+      extremes const range = read<Direction>(w, k, x);
+      if constexpr (Form == held::by_channel) {
+        held_form<vector> const form = range.form();
+        if (form.kind != Form && is_same(form, now.form)) break;
+        change_form(now, form);
+      } else if (!keeps<Form>(range)) {
+        break;
+      }
+      enter<Form>(x, now, states);
+      // A state that is not finite stays so.
+      if (!all_finite(states[K - 1]) || !range.may_multiply()) [[unlikely]]
+        return false;
+      now.state = states[K - 1];
+      unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+        if constexpr (Stream && std::is_same_v<T, Out>)
+          stream(output_.element(w.token(k + n * tokens), columns_.first), states[n]);
+        else
+          output_.write(place_of<Direction>(w, k + n * tokens), columns_, states[n]);
+      });
+    }
+    return true;
+  }
+
+  template <int Direction>
+  WANE_HOST_INLINE static auto place_of(walk const& w, index n) {
+    return place<time_lanes<width, C>>{
+        w.batch, {w.first + Direction * n, Direction}, w.head, w.position + n};
+  }
+
+  // Windows of one token each, with logs in place of factors if the tokens state these.
+  template <int Direction, int K>
+  WANE_HOST_INLINE extremes read(walk const& w, index k, token_window<vector> (&x)[K]) const {
+    extremes range;
+    unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+      auto const token = op_.at(place_of<Direction>(w, k + n * tokens));
+      if constexpr (in_logs)
+        x[n] = {token.log_decay(0, columns_), token.value(columns_)};
+      else
+        x[n] = {token.decay(0, columns_), token.value(columns_)};
+      range.smallest = at_most(range.smallest, x[n].factor);
+      range.largest = at_least(range.largest, x[n].factor);
+    });
+    return range;
+  }
+
+  template <held Form>
+  WANE_HOST_INLINE static bool keeps(extremes const& range) {
+    if (Form == held::whole && !in_logs && lanes_below(vector(near_one<T>), range.smallest) == 0)
+      return true;
+    return range.form().kind == Form;
   }
 
   template <held Form, int K>
-  WANE_HOST_INLINE static void enter(token_window<vector> (&x)[K], windows& before, vector taken,
-                                     vector state, vector (&states)[K]) {
-    widen_windows<C, Form>(x, before, taken);
-    unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
-      vector next = multiply_add(x[n].factor, state, x[n].drive);
-      if constexpr (Form == held::less_one) next = state + next;
-      if constexpr (Form == held::by_channel) next = multiply_add(taken, state, next);
-      state = states[n] = next;
-    });
+  WANE_HOST_INLINE static void enter(token_window<vector> (&x)[K], progress& now,
+                                     vector (&states)[K]) {
+    if constexpr (in_logs && Form == held::whole) {
+      enter_by_logs(x, now.state, states);
+    } else {
+      vector const taken = now.form.taken;
+      unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+        if constexpr (in_logs)
+          x[n].factor = expm1_near_zero(x[n].factor);
+        else if constexpr (Form != held::whole)
+          x[n].factor = x[n].factor - taken;
+      });
+      widen_windows<C, Form>(x, now.before, taken);
+      unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
+        vector const& state = n == 0 ? now.state : states[n == 0 ? 0 : n - 1];
+        states[n] = multiply_add(x[n].factor, state, x[n].drive);
+        if constexpr (Form == held::less_one) states[n] = state + states[n];
+        if constexpr (Form == held::by_channel) states[n] = multiply_add(taken, state, states[n]);
+      });
+    }
   }
 
   // Factors rounded within one vector cost nothing; what is carried on goes by sums of logs.
@@ -182,23 +234,29 @@ class series_runner {
     });
   }
 
-  static void forget(windows& before, held_form<vector>& form) {
-    for (auto& window : before) window = {vector(T(1)), vector(T(0))};
-    form = {};
-  }
-  static void change_form(windows& before, held_form<vector>& form, held_form<vector> const& now) {
-    for (auto& window : before) window.factor = window.factor + (form.taken - now.taken);
-    form = now;
-  }
-
-  WANE_HOST_INLINE static vector entered_with(T const (&carry)[C]) {
-    vector state;
-    for (int l = 0; l < width; ++l) state.v[l] = carry[l % C];
-    return state;
+  // States by logs leave no windows behind: with the other form they begin anew.
+  static void change_form(progress& now, held_form<vector> const& form) {
+    if (in_logs && form.kind != now.form.kind) {
+      now.state = repeat_last<C>(now.state);
+      for (auto& window : now.before) window = {vector(T(1)) - form.taken, vector(T(0))};
+    } else {
+      for (auto& window : now.before) window.factor = window.factor + (now.form.taken - form.taken);
+    }
+    now.form = form;
   }
 
-  Op const& op_;
-  sequence_view<Out> const& output_;
+  static progress entered_with(T const (&carry)[C]) {
+    progress now;
+    for (int l = 0; l < width; ++l) now.state.v[l] = carry[l % C];
+    for (auto& window : now.before) window = {vector(T(1)), vector(T(0))};
+    return now;
+  }
+  static void leave(progress const& now, T (&carry)[C]) {
+    for (int c = 0; c < C; ++c) carry[c] = now.state[width - C + c];
+  }
+
+  Op op_;
+  sequence_view<Out> output_;
   time_columns<C> columns_;
 };
 

@@ -49,7 +49,7 @@ WANE_HOST_INLINE held_form<V> form_of(V smallest) {
   V const limit = V(near_one<typename V::scalar>);
   unsigned near = lanes_below(limit, smallest);
   if (near == (1u << width) - 1u) return {held::less_one, V(1)};
-  if (C == 1) return {};
+  if (C == 1 || near == 0) return {};
   for (int turn = C; turn < width; turn *= 2) near &= near >> turn | near << (width - turn);
   if (near == 0) return {};
   unroll<width>([&](auto n) WANE_INLINE_LAMBDA {
