@@ -1,4 +1,4 @@
-// All of wane for the CPU.
+// The operators and runners for the CPU; spectra, wane/testing and wane/eigen.hpp come by name.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -101,4 +101,53 @@ TEST(UserOperators, ChannelwiseOneGoesThroughEveryLaneType) {
       }
 }
 
+template <bool Lanes>
+void expect_columns_to_fade_alone() {
+  using memory = support::fading_columns<Lanes>;
+  static_assert(wane::time_invariant<memory> && wane::reads_lanes<memory> == Lanes);
+  index const time = 40, columns = 19;
+  support::tensor<double> x(1, time, 1, columns), log_decays(1, 1, 1, columns),
+      y(1, time, 1, columns), gradient(1, time, 1, columns);
+  support::random_values random;
+  x.fill([&](auto...) { return random.uniform(-1, 1); });
+  log_decays.fill([&](auto...) { return random.uniform(-2, 0); });
+  memory const op{x.view(), log_decays.view()};
+  wane::run(op, y.view());
+  wane::adjoint(op, wane::sequence_view<double const>(x.view()),
+                typename memory::gradients{gradient.view()});
+  support::nearness near;
+  for (index c = 0; c < columns; ++c)
+    for (bool reverse : {false, true})  // the gradient is the same recurrence run back
+      support::naive_channel<false, double>(
+          {0, time, reverse}, 0.0, [&](index) { return std::exp(log_decays(0, 0, 0, c)); },
+          [&](index t) { return x(0, t, 0, c); },
+          [&](index t, double h) { near.add(reverse ? gradient(0, t, 0, c) : y(0, t, 0, c), h); });
+  EXPECT_LT(near.both(), 1e-14);
+}
+
+TEST(UserOperators, ColumnsOfATimeInvariantOneFadeAlone) { expect_columns_to_fade_alone<true>(); }
+TEST(UserOperators, ValuesInLanesAndDecaysInNumbersAreReadInNumbers) {
+  expect_columns_to_fade_alone<false>();
+}
+
+TEST(UserOperators, ChannelwiseOneWithoutLanesOfTokensRunsByColumns) {
+  static_assert(wane::reads_lanes<support::self_gated_sum>);
+  static_assert(!wane::reads_tokens<support::self_gated_sum>);
+  for (index columns : {1, 4, 19}) {
+    index const time = 40000;
+    support::tensor<float> x(1, time, 1, columns), y(1, time, 1, columns);
+    support::random_values random;
+    x.fill([&](auto...) { return random.uniform(-1, 1); });
+    wane::run(support::self_gated_sum{x.view()}, y.view(),
+              wane::run_options<float>{.threads = 2, .threads_over_time = true});
+    support::nearness near;
+    for (index c = 0; c < columns; ++c)
+      support::naive_channel<false, double>(
+          {0, time, false}, 0.0, [&](index t) { return x(0, t, 0, c); },
+          [&](index t) { return x(0, t, 0, c); },
+          [&](index t, double h) { near.add(y(0, t, 0, c), h); });
+    EXPECT_LT(near.both(), 1e-6) << columns << " columns";
+  }
+}
+
 }  // namespace

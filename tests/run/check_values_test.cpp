@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "support/expect_error.hpp"
+#include "support/user_operators.hpp"
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/run/run.hpp"
@@ -50,6 +51,31 @@ TEST(CheckValues, NamesThePlaceOfWhatItRefuses) {
   data.decay[2] = infinity;
   support::expect_error({"decay", "inf", "finite"},
                         [&] { check_values(data.as<decay_as::factor>()); });
+}
+
+TEST(CheckValues, LooksAtEveryTermOfAKeyedMemory) {
+  using support::erases;
+  using support::forgets;
+  enum { query, key, value, decay, erase_read, erase_write, count };
+  char const* const names[] = {"query", "key", "value", "log_decay", "erase_read", "erase_write"};
+  std::vector<float> tensors[count], direct{1.f};
+  for (auto& tensor : tensors) tensor.assign(6, -0.5f);  // [1, 3, 1, 2]
+  auto const look = [&] {
+    auto const in = [&](int which) {
+      return sequence_view<float const>(tensors[which].data(), 1, 3, 1, 2);
+    };
+    check_values(support::keyed_memory<float, forgets::by_row, erases::yes>{
+        {in(query), in(key), in(value), in(decay), in(erase_read), in(erase_write),
+         direct.data()}});
+  };
+  EXPECT_NO_THROW(look());
+  for (int which = 0; which < count; ++which) {
+    tensors[which][3] = nan;
+    support::expect_error({names[which], "time 1", "nan"}, look);
+    tensors[which][3] = -0.5f;
+  }
+  direct[0] = infinity;
+  support::expect_error({"direct", "inf", "finite"}, look);
 }
 
 TEST(CheckValues, ARunRefusesABankWhoseParametersAreNoDecays) {

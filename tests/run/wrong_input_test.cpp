@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "support/expect_error.hpp"
+#include "support/user_operators.hpp"
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/run/adjoint.hpp"
+#include "wane/run/effects.hpp"
 #include "wane/run/run.hpp"
 
 namespace {
@@ -191,6 +193,25 @@ TEST_F(WrongInput, ExtentsThatAreNegativeOrZero) {
   }
   view const x(drive.data(), batch, -2, heads, columns);
   expect_error({"time", "-2", "0 or more"}, [&] { wane::run(recurrence(x, x), x); });
+}
+
+TEST_F(WrongInput, OutputsThatShareMemory) {
+  view shared = whole(output);
+  shared.stride[1] = 0;
+  expect_error({"output", "stride 0", "time"}, [&] { wane::run(op(), shared); });
+  wane::recurrent_state<float> before(op());
+  expect_error({"output", "stride 0", "time"}, [&] { wane::step(op(), shared, before); });
+}
+
+TEST_F(WrongInput, EffectsWithoutData) {
+  wane::view<wane::segment_effect<recurrence>, 4> const none(nullptr, batch, heads, 1, columns);
+  expect_error({"found", "no data"}, [&] { wane::effects(op(), none); });
+}
+
+TEST_F(WrongInput, ChannelwiseRecurrenceOfSeveralRows) {
+  expect_error({"rows", "2", "channelwise", "1"}, [&] {
+    wane::run(support::self_gated_sum{whole(drive), 2}, whole(output));
+  });
 }
 
 }  // namespace

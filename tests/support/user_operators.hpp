@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 #include <vector>
 
 #include "wane/core/gradient.hpp"
@@ -114,6 +115,57 @@ struct tanh_cell {
       write(j, h);
     }
   }
+};
+
+// h_j <- e^log_decays_j h_j + x_j, time-invariant; decays in lanes of columns, or values alone.
+template <bool Lanes>
+struct fading_columns {
+  static constexpr bool is_time_invariant = true;
+  wane::sequence_view<double const> x, log_decays;  // the latter [1, 1, 1, columns]
+
+  wane::recurrence_shape shape() const {
+    return {x.extent[0], x.extent[1], x.extent[2], 1, x.extent[3]};
+  }
+  wane::layout layout() const { return layout_of(x, log_decays); }
+  struct token {
+    fading_columns const& op;
+    place<> where;
+    auto log_decay(index, auto j) const requires(Lanes || std::is_same_v<decltype(j), index>) {
+      return op.log_decays.read(place<>{}, j);
+    }
+    auto value(auto j) const { return op.x.read(where, j); }
+  };
+  token at(place<> where) const { return {*this, where}; }
+
+  struct gradients {
+    wane::sequence_view<double> x;
+    wane::layout layout() const { return layout_of(x); }
+    struct sink {
+      gradients const& to;
+      place<> where;
+      void column(auto j, auto g) const { to.x.write(where, j, g); }
+    };
+    sink at(place<> where) const { return {*this, where}; }
+  };
+};
+
+// h <- x h + x in every channel, read in lanes of columns only.
+struct self_gated_sum {
+  static constexpr bool is_channelwise = true;
+  wane::sequence_view<float const> x;
+  index rows = 1;
+
+  wane::recurrence_shape shape() const {
+    return {x.extent[0], x.extent[1], x.extent[2], rows, x.extent[3]};
+  }
+  wane::layout layout() const { return layout_of(x); }
+  struct token {
+    wane::sequence_view<float const> const& x;
+    place<> where;
+    auto decay(index, auto j) const { return x.read(where, j); }
+    auto value(auto j) const { return x.read(where, j); }
+  };
+  token at(place<> where) const { return {x, where}; }
 };
 
 // h <- 1 / (1 + position) h + x in every channel: lanes of columns, lanes of tokens, and numbers.

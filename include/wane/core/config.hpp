@@ -1,4 +1,4 @@
-// The only macros of wane: host and device, restrict, and the refusal of -ffinite-math-only.
+// The only macros of wane: host and device, inlining, and the refusal of -ffinite-math-only.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,7 +16,6 @@
 #define WANE_HOST_DEVICE
 #endif
 
-#define WANE_RESTRICT __restrict__
 #define WANE_HOST_INLINE [[gnu::always_inline]] inline
 #define WANE_INLINE WANE_HOST_DEVICE WANE_HOST_INLINE
 #define WANE_INLINE_LAMBDA __attribute__((always_inline))

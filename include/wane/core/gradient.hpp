@@ -7,7 +7,7 @@
 namespace wane {
 
 // An operator's gradients are an object whose at(place) gives a sink with some of these members;
-// a gradient nobody takes is not computed further. Its check(shape), if it has one, throws
+// a gradient nobody takes is not delivered. Its check(shape), if it has one, throws
 // wane::error where its tensors do not fit. Gradients of complex terms are d/dRe + j d/dIm.
 //   element(j, element_gradient)      for channelwise recurrences, once a token and column
 //   column(j, value)                  d/d value(j), once a token and column
@@ -46,5 +46,13 @@ template <class Sink, class V>
 concept takes_tokens = requires(Sink sink, token_gradient<V> g) {
   sink.whole(g);
 };
+
+// A member that is there, but takes another type than the recurrence computes in, would never be
+// called. (A template takes what it is given.)
+template <class Sink, class V>
+concept takes_what_it_names = (takes_elements<Sink, index, V> || !requires { &Sink::element; }) &&
+                              (takes_columns<Sink, index, V> || !requires { &Sink::column; }) &&
+                              (takes_rows<Sink, V> || !requires { &Sink::row; }) &&
+                              (takes_tokens<Sink, V> || !requires { &Sink::whole; });
 
 }  // namespace wane

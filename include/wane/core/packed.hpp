@@ -10,8 +10,9 @@
 namespace wane {
 
 // Sequence n holds the tokens starts[n] <= t < starts[n + 1]; starts has one entry more than there
-// are sequences, begins with 0, never falls, and ends with T. Empty sequences are legal. State and
-// position begin anew in each.
+// are sequences, begins with 0, never falls, and ends with T. Empty sequences are legal; no
+// sequence at all is {0}, while no starts mean that nothing is packed. State and position begin
+// anew in each.
 struct packed_sequences {
   std::span<index const> starts;
 

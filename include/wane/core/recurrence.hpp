@@ -82,11 +82,20 @@ concept channelwise = scannable<Op> && requires {
 template <class T>
 inline constexpr bool fits_simd = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-// Whether an operator can be read in lanes of columns, or of tokens.
+// Whether an operator can be read in lanes of columns. (One whose values can and whose decays by
+// element cannot is read number by number.)
 template <class Op>
 concept reads_lanes = fits_simd<accumulate_type<Op>> && requires(Op const& op) {
   { op.layout() } -> std::convertible_to<layout>;
-} && has_value<token_of<Op>, lanes<simd_width<accumulate_type<Op>>>>;
+} && has_value<token_of<Op>, lanes<simd_width<accumulate_type<Op>>>> &&
+    (!decays_by_element<token_of<Op>> ||
+     decays_by_element<token_of<Op>, lanes<simd_width<accumulate_type<Op>>>>);
+
+// Whether one with few channels can also be read in lanes of tokens.
+template <class Op>
+concept reads_tokens = reads_lanes<Op> && requires(Op const& op) {
+  op.at(place<time_lanes<simd_width<accumulate_type<Op>>, 1>>{});
+};
 
 template <has_shape Op>
 layout layout_of(Op const& op) {

@@ -1,4 +1,4 @@
-// simd<T, W>: W numbers that the processor treats at once; the only header with intrinsics.
+// simd<T, W>: W numbers that the processor treats at once; the home of vector intrinsics.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -93,7 +93,7 @@ WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
     return no_decay{};
 }
 
-// key(i) value(j) and query(i) s, without the factors that are absent.
+// key(i) value(j), the key 1 where it is absent.
 template <class Token, class Column>
 WANE_INLINE auto write_of(Token const& x, index i, Column j) {
   auto const value = x.value(j);

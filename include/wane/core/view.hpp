@@ -12,7 +12,8 @@
 namespace wane {
 
 // A pointer with `Rank` extents and strides, counted in elements, all 64-bit. Strides may be zero
-// (the same element everywhere) or negative. A view with no data is absent: writes to it vanish.
+// (the same element everywhere) or negative. A view with no data is absent: write() to it does
+// nothing.
 template <class T, int Rank>
 struct view {
   using value_type = std::remove_const_t<T>;

@@ -28,6 +28,9 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   static_assert(channelwise<Op> || !takes_elements<Sink, index, T>,
                 "wane::adjoint: element(j, ...) of a sink is for channelwise recurrences; the "
                 "gradients of this one go to column, row and whole");
+  static_assert(takes_what_it_names<Sink, T>,
+                "wane::adjoint: element, column, row and whole of a sink take gradients of the "
+                "type the recurrence computes in; one here takes another, and would not be called");
   using Sums = head_gradients<wider<T>>;
   recurrence_shape const shape = checked_shape(op);
   if constexpr (requires { gradients.check(shape); }) gradients.check(shape);

@@ -130,7 +130,6 @@ struct head_gradients {
 };
 
 // Lanes that a group of columns fills.
-inline int lane_count(index) { return 1; }
 template <int W>
 int lane_count(lanes<W>) {
   return W;

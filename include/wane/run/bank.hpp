@@ -76,8 +76,12 @@ WANE_HOST_INLINE void walk_bank_rows(Op const& op, walk const w, Columns const c
   if (k < w.count) tokens(std::integral_constant<int, 1>{}, k);
 }
 
+// Constant decays, the same for all columns, and values in lanes.
+template <class Op>
+concept runs_as_bank = time_invariant<Op> && reads_lanes<Op> && !decays_by_element<token_of<Op>>;
+
 // Columns [first, last) of a walk through the bank.
-template <time_invariant Op, class T, class Out>
+template <runs_as_bank Op, class T, class Out>
 class bank_runner {
  public:
   static constexpr int width = simd_width<T>;

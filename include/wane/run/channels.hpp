@@ -10,7 +10,7 @@ namespace wane {
 // Channels that share a vector with several tokens of theirs; 0 when columns fill vectors.
 template <class Op, class Out>
 int channels_in_series(Op const& op, sequence_view<Out> const& output) {
-  if constexpr (reads_lanes<Op>) {
+  if constexpr (reads_tokens<Op>) {
     constexpr int width = simd_width<accumulate_type<Op>>;
     recurrence_shape const shape = op.shape();
     layout const lies = layout_of(op) & layout_of(output);
@@ -101,7 +101,7 @@ void run_channels(Op const& op, sequence_view<Out> const& output,
   if constexpr (reads_lanes<Op>) {
     int const channels = channels_in_series(op, output);
     auto const in_series = [&]<int C>(std::integral_constant<int, C>) {
-      if constexpr (C < simd_width<T>) {
+      if constexpr (reads_tokens<Op> && C < simd_width<T>) {
         if (channels != C) return false;
         by_series<C, Op, Out> const way{op, output};
         if (shape.columns > C || !run_as_teams(op, options, threads, way)) in_pieces(way, C);

@@ -8,36 +8,44 @@
 
 namespace wane {
 
-// Throws wane::error at the first value or plain decay that is not finite, or log decay that is
-// NaN or above 0. Runs do not look: a NaN then reaches the outputs that depend on it, and a
-// positive log decay grows.
+// Throws wane::error at the first term that is not finite, or log decay that is NaN or above 0.
+// Runs do not look: a NaN then reaches the outputs that depend on it, and a positive log decay
+// grows. Positions count from 1 at the first token of the tensors.
 template <affine_recurrence Op>
 void check_values(Op const& op) {
   recurrence_shape const shape = checked_shape(op);
-  auto const finite = [](auto const& z) {
-    return std::isfinite(std::real(z)) && std::isfinite(std::imag(z));
-  };
   for (index b = 0; b < shape.batch; ++b)
     for (index t = 0; t < shape.time; ++t)
       for (index h = 0; h < shape.heads; ++h) {
-        auto const x = op.at(place<>{b, t, h, t + 1});
-        auto const where = [&](index i, index j) {
-          std::ostringstream place;
-          place << " at batch " << b << ", time " << t << ", head " << h << ", row " << i
-                << ", column " << j << " is ";
-          return place.str();
+        place<> const at{b, t, h, t + 1};
+        auto const x = op.at(at);
+        using Token = std::remove_const_t<decltype(x)>;
+        auto const expect = [&](bool good, char const* term, auto const& is, char const* must,
+                                index i, index j) {
+          require(good, term, " at batch ", b, ", time ", t, ", head ", h, ", row ", i, ", column ",
+                  j, " is ", is, "; it must be ", must);
         };
+        auto const expect_finite = [&](char const* term, auto const& z, index i, index j) {
+          expect(std::isfinite(std::real(z)) && std::isfinite(std::imag(z)), term, z, "finite", i,
+                 j);
+        };
+        if constexpr (has_direct<Token>) expect_finite("direct", x.direct(), 0, 0);
+        for (index i = 0; i < shape.rows; ++i) {
+          if constexpr (has_key<Token>) expect_finite("key", x.key(i), i, 0);
+          if constexpr (has_query<Token>) expect_finite("query", x.query(i), i, 0);
+          if constexpr (has_erase<Token>) {
+            expect_finite("erase_read", x.erase_read(i), i, 0);
+            expect_finite("erase_write", x.erase_write(i), i, 0);
+          }
+        }
         for (index j = 0; j < shape.columns; ++j) {
-          if (!finite(x.value(j)))
-            require(false, "value", where(0, j), x.value(j), "; it must be finite");
+          expect_finite("value", x.value(j), 0, j);
           for (index i = 0; i < shape.rows; ++i) {
-            auto const e = token_effect(op, place<>{b, t, h, t + 1}, i, j);
-            if constexpr (requires { e.log_decay; }) {
-              if (!(real_part(e.log_decay) <= 0))
-                require(false, "log_decay", where(i, j), e.log_decay, "; it must be <= 0");
-            } else if (!finite(e.decay)) {
-              require(false, "decay", where(i, j), e.decay, "; it must be finite");
-            }
+            auto const e = token_effect(op, at, i, j);
+            if constexpr (decays_in_logs<Token>)
+              expect(real_part(e.log_decay) <= 0, "log_decay", e.log_decay, "<= 0", i, j);
+            else
+              expect_finite("decay", e.decay, i, j);
           }
         }
       }

@@ -20,8 +20,10 @@ struct run_options {
   wane::direction direction = direction::forward;
   // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
   int threads = 0;
-  // Lets threads also share one sequence, cut in time. The result then depends on the number of
-  // threads, within the rounding of a float state (docs/numerics.md) of the result of one.
+  // Lets threads also share one sequence, cut in time, where a channelwise recurrence in float or
+  // double has fewer sequences and heads than threads and tokens enough; elsewhere it changes
+  // nothing. The result then depends on the number of threads, within the rounding of a float state
+  // (docs/numerics.md) of the result of one.
   bool threads_over_time = false;
 };
 
@@ -38,6 +40,10 @@ consteval void check_terms() {
   static_assert(ways <= 1,
                 "wane: a token states its decay in one way: as log_decay or decay, for the head, "
                 "by row, or by element");
+  if constexpr (requires { requires Op::is_channelwise; })
+    static_assert(channelwise<Op> && decays_by_element<Token>,
+                  "wane: a token of a channelwise recurrence has value(j) and log_decay(i, j) or "
+                  "decay(i, j), and no other term");
   using V = accumulate_type<Op>;
   using D = decltype(decay_of(std::declval<Token>(), index{}, index{}));
   static_assert(std::is_same_v<D, no_decay> || std::is_same_v<D, plain_decay<V>> ||
@@ -55,6 +61,9 @@ recurrence_shape checked_shape(Op const& op) {
   for (int i = 0; i < 5; ++i)
     require(extents[i] >= (i == 1 ? 0 : 1), "the operator has ", names[i], " ", extents[i],
             "; it must be ", i == 1 ? "0 or more" : "1 or more");
+  if constexpr (channelwise<Op>)
+    require(shape.rows == 1, "the operator has rows ", shape.rows,
+            "; a channelwise recurrence has 1: each column is one of its own");
   if constexpr (requires { op.check_inputs(); }) op.check_inputs();
   return shape;
 }

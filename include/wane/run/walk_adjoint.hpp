@@ -17,11 +17,21 @@ class walk_adjoint {
   // Gradients of rows and tokens are sums over columns.
   static constexpr bool sums_columns = takes_rows<Sink, T> || takes_tokens<Sink, T>;
   static constexpr bool once_a_head = time_invariant<Op>;
+  // The operator gives vectors, and the sink takes them where it takes numbers.
+  static constexpr bool fits_lanes = [] {
+    if constexpr (reads_lanes<Op> && requires(Gradients const& gradients) { gradients.layout(); }) {
+      using V = simd<T, simd_width<T>>;
+      using Columns = lanes<V::width>;
+      return takes_columns<Sink, index, T> == takes_columns<Sink, Columns, V> &&
+             takes_elements<Sink, index, T> == takes_elements<Sink, Columns, V>;
+    }
+    return false;
+  }();
 
   walk_adjoint(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                adjoint_options<State> const& options)
       : op_(op), dy_(dy), gradients_(gradients), options_(options), shape_(op.shape()) {
-    if constexpr (reads_lanes<Op> && requires { gradients.layout(); })
+    if constexpr (fits_lanes)
       in_lanes_ = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
   }
 
@@ -33,7 +43,7 @@ class walk_adjoint {
 
   // Columns [first, last) of a walk; returns the sums over its tokens if the operator wants them.
   Sums operator()(walk const& w, index first, index last) const {
-    if constexpr (reads_lanes<Op>)
+    if constexpr (fits_lanes)
       if (in_lanes_) return in_vectors<simd<T, simd_width<T>>>(w, first, last);
     return in_vectors<T>(w, first, last);
   }

@@ -8,14 +8,17 @@
 namespace wane::testing {
 
 // Checks the adjoint of a problem in double (or complex double). The loss is
-// Re <dy, y> + Re <df, final state> with random dy and df; `bound` is relative, 1e-7 for the
-// central differences used.
+// Re <dy, y> + Re <df, final state> with random dy and df; `bound` is relative; 1e-8 is what
+// the central differences used can show.
 template <differentiable_problem P>
 class adjoint_law_kit {
  public:
   using Op = operator_of<P>;
   using T = accumulate_type<Op>;
   using numbers = std::vector<T>;
+  static_assert(std::is_same_v<real_type<T>, double>,
+                "wane::testing: the laws of the adjoint are checked in double; in float the "
+                "differences they compare with would be rounding");
 
   adjoint_law_kit(P& p, double bound, unsigned seed)
       : problem_(p), bound_(bound), shape_(p.make(0, p.time()).shape()), bits_(seed) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "wane/core/effect.hpp"
+#include "wane/run/effects.hpp"
 #include "wane/run/run.hpp"
 #include "wane/testing/compare.hpp"
 #include "wane/testing/problem.hpp"
@@ -36,11 +36,19 @@ class law_kit {
   }
 
   std::vector<law_result> check() const {
-    std::vector<law_result> results{
-        step_is_run(),          order_does_not_matter(),   split_is_whole(),
-        size_does_not_matter(), packed_is_separate(),      threads_change_no_bit(),
-        reverse_splits(),       nothing_changes_nothing(), positions_count()};
-    if constexpr (scannable<Op>) results.push_back(effects_compose());
+    std::vector<law_result> results{step_is_run(),
+                                    order_does_not_matter(),
+                                    split_is_whole(),
+                                    size_does_not_matter(),
+                                    threads_change_no_bit(),
+                                    reverse_splits(),
+                                    nothing_changes_nothing(),
+                                    positions_count()};
+    if (shape_.batch == 1) results.push_back(packed_is_separate());
+    if constexpr (scannable<Op>) {
+      results.push_back(effect_is_run());
+      results.push_back(effects_compose());
+    }
     return results;
   }
 
@@ -80,9 +88,9 @@ class law_kit {
     return {"the size of pieces does not matter", worst, bound_};
   }
 
-  // Sequences packed end to end (one of them empty) equal each run alone from an empty state.
+  // Sequences packed end to end (one of them empty) equal each run alone from an empty state. For
+  // a batch of 1, as packed sequences are.
   law_result packed_is_separate() const {
-    if (shape_.batch != 1) return {"packed = separate", 0, bound_};
     std::vector<index> const starts{0, time_ / 5, time_ / 5, time_ / 2, time_};
     result<T> packed(shape_, recurrent_state<T>(all(), 4)), separate = packed;
     run_options<T> options;
@@ -144,11 +152,23 @@ class law_kit {
     return {"positions count tokens", wrong, 0};
   }
 
+  // The effect of all tokens, applied to the initial state, gives the final state of a run.
+  law_result effect_is_run() const requires scannable<Op> {
+    result<T> applied = whole();
+    std::vector<segment_effect<Op>> found(initial_.values().size());
+    wane::effects(all(), {found.data(), shape_.batch, shape_.heads, shape_.rows, shape_.columns},
+                  initial_.positions().data());
+    for (std::size_t i = 0; i < found.size(); ++i)
+      applied.state.values()[i] = wane::apply(found[i], initial_.values()[i]);
+    return {"effect = run", difference(applied, whole()), bound_};
+  }
+
   // Effects of pieces compose to the effect of the whole, in any grouping, with the identity.
   law_result effects_compose() const requires scannable<Op> {
     index const a = time_ / 3, b = time_ / 2;
-    auto const first = effects(0, a), second = effects(a, b), third = effects(b, time_);
-    auto const wanted = effects(0, time_);
+    auto const first = seen_effects(0, a), second = seen_effects(a, b),
+               third = seen_effects(b, time_);
+    auto const wanted = seen_effects(0, time_);
     distance apart;
     auto const compare = [&](effect<T> const& is, effect<T> const& should_be) {
       apart.see<T>({is.decay, is.drive}, {should_be.decay, should_be.drive});
@@ -185,7 +205,7 @@ class law_kit {
   result<T> whole() const { return in_pieces({0, time_}); }
 
   // The final state from a state of all ones less that from zeros, and the latter.
-  std::vector<effect<T>> effects(index begin, index end) const {
+  std::vector<effect<T>> seen_effects(index begin, index end) const {
     auto const from = [&](T start) {
       recurrent_state<T> state(all());
       for (T& s : state.values()) s = start;
