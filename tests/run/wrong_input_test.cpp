@@ -195,14 +195,6 @@ TEST_F(WrongInput, ExtentsThatAreNegativeOrZero) {
   expect_error({"time", "-2", "0 or more"}, [&] { wane::run(recurrence(x, x), x); });
 }
 
-TEST_F(WrongInput, OutputsThatShareMemory) {
-  view shared = whole(output);
-  shared.stride[1] = 0;
-  expect_error({"output", "stride 0", "time"}, [&] { wane::run(op(), shared); });
-  wane::recurrent_state<float> before(op());
-  expect_error({"output", "stride 0", "time"}, [&] { wane::step(op(), shared, before); });
-}
-
 TEST_F(WrongInput, EffectsWithoutData) {
   wane::view<wane::segment_effect<recurrence>, 4> const none(nullptr, batch, heads, 1, columns);
   expect_error({"found", "no data"}, [&] { wane::effects(op(), none); });

@@ -22,16 +22,6 @@ void check(char const* name, sequence_view<T> const& values, recurrence_shape co
   require(values.data || empty, name, " has no data; it must point to its values");
 }
 
-// The output, each of whose elements needs a place of its own.
-template <class T>
-void check_output(sequence_view<T> const& output, recurrence_shape const& shape) {
-  check("output", output, shape);
-  char const* const names[] = {"batch", "time", "heads", "columns"};
-  for (int i = 0; i < 4; ++i)
-    require(output.extent[i] <= 1 || output.stride[i] != 0, "output has stride 0 along ", names[i],
-            "; its elements must not share memory");
-}
-
 // The same for a tensor that may be absent.
 template <class T>
 void check_if_present(char const* name, sequence_view<T> const& values,

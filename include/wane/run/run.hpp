@@ -70,7 +70,7 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
   static_assert(!std::is_const_v<Out>,
                 "wane::run: the output is a view of constants; it must be writable");
   recurrence_shape const shape = checked_shape(op);
-  check_output(output, shape);
+  check("output", output, shape);
   check(options.packed, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
   check("initial", options.initial, sequences, shape);
@@ -121,7 +121,7 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state) {
                 "and at(place), which gives a token with value(j), or shape() and its own "
                 "advance(place, state, write); see wane/core/recurrence.hpp");
   recurrence_shape const shape = checked_shape(op);
-  check_output(output, shape);
+  check("output", output, shape);
   require(state.present(), "state has no data; step needs a state to update");
   check("state", state, shape.batch, shape);
   flush_denormals const guard;
