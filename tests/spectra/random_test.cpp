@@ -22,7 +22,7 @@ TEST(RandomSpectra, DrawTheSameNumbersWithEveryLibrary) {
                                        0.9493519016897516};
   auto const drawn = random_log_uniform(4, 1000, 7);
   for (std::size_t k = 0; k < 4; ++k)
-    EXPECT_NEAR(drawn[k] / log_uniform[k], 1, 2e-15);  // an ulp of log, of its product, of exp
+    EXPECT_NEAR(drawn[k] / log_uniform[k], 1, 1e-15);  // exp and log may differ in the last bits
   EXPECT_EQ(random_uniform(4, 1000, 7), uniform);
 }
 

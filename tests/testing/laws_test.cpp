@@ -97,5 +97,55 @@ TYPED_TEST(AdjointLaws, KeyedMemoryWithDecayByRow) {
 
 TYPED_TEST(AdjointLaws, DeltaRule) { expect_adjoint(delta_problem<TypeParam>(2, 70, 2, 5, 7)); }
 
+// The test of the tests: what breaks a law is told, and by the law it breaks.
+std::vector<std::string> broken(std::vector<law_result> const& results) {
+  std::vector<std::string> laws;
+  for (law_result const& r : results)
+    if (!r.holds()) laws.push_back(r.law);
+  return laws;
+}
+
+// Its decay depends on where a token lies in the tensor, not on its position in the sequence.
+struct clock_problem {
+  struct memory {
+    sequence_view<double const> x;
+    recurrence_shape shape() const { return {1, x.extent[1], 1, 1, x.extent[3]}; }
+    struct token {
+      sequence_view<double const> const& x;
+      place<> where;
+      double decay() const { return 1 / (2. + static_cast<double>(where.time)); }
+      double value(index j) const { return x.read(where, j); }
+    };
+    token at(place<> where) const { return {x, where}; }
+  };
+  std::vector<double> x = std::vector<double>(80, 1.);
+  index time() const { return 40; }
+  memory make(index begin, index end) const {
+    return {sequence_view<double const>(x.data(), 1, 40, 1, 2).tokens(begin, end)};
+  }
+};
+
+TEST(BrokenLaws, AreThoseOfPiecesWhereADecayLooksAtTheTensor) {
+  EXPECT_EQ(
+      broken(check_laws(clock_problem(), 1e-13)),
+      (std::vector<std::string>{"step = run", "split = whole", "the size of pieces does not matter",
+                                "reverse: split = whole", "packed = separate", "effects compose"}));
+}
+
+// Hands each input the gradient of the other.
+struct swapped_problem : linear_problem<decay_as::log, double> {
+  using linear_problem::linear_problem;
+  auto input_gradients() {
+    return std::array<std::span<double>, 2>{drive.gradient, decay.gradient};
+  }
+};
+
+TEST(BrokenLaws, AreTheDerivativesWhereGradientsAreSwapped) {
+  swapped_problem p(1, 20, 1, 3);
+  EXPECT_EQ(broken(check_adjoint_laws(p)),
+            (std::vector<std::string>{"adjoint: derivative by input 0",
+                                      "adjoint: derivative by input 1"}));
+}
+
 }  // namespace
 }  // namespace wane::testing
