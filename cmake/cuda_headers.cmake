@@ -1,6 +1,6 @@
 # nvcc compiles the headers that device code may include, for every architecture in one run: the
 # C++ ones of core and operators together, and each .cuh alone. Target wane-cuda is all there is to
-# build with nvcc.
+# build with nvcc, programs and examples included.
 # SPDX-License-Identifier: MIT
 set(folder ${PROJECT_BINARY_DIR}/cuda_headers)
 set(text "// Generated: every header of core and operators.\n")
@@ -25,6 +25,24 @@ target_link_libraries(wane-cuda-headers PRIVATE wane::wane)
 add_custom_target(wane-cuda DEPENDS wane-cuda-headers)
 get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER targets INCLUDE REGEX "^wane-tests-.*-cuda$")
-if(targets)
-  add_dependencies(wane-cuda ${targets})
+get_property(programs GLOBAL PROPERTY wane_cuda_programs)
+if(targets OR programs)
+  add_dependencies(wane-cuda ${targets} ${programs})
+endif()
+
+# Without a device the program ends with 2, and ctest says that it was skipped.
+if(TARGET wane-selftest)
+  add_test(NAME cuda.selftest COMMAND wane-selftest)
+  set_tests_properties(cuda.selftest PROPERTIES LABELS gpu SKIP_RETURN_CODE 2 TIMEOUT 300)
+endif()
+
+# Registers and spills of the scan in every configuration that the tests list.
+if(TARGET wane-tests-cuda-cuda)
+  target_compile_options(wane-tests-cuda-cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-v>)
+  set_target_properties(wane-tests-cuda-cuda PROPERTIES
+    RULE_LAUNCH_COMPILE "sh ${PROJECT_SOURCE_DIR}/cmake/keep_report.sh <OBJECT>")
+  add_test(NAME cuda.resources
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_BINARY_DIR}/tests/CMakeFiles/wane-tests-cuda-cuda.dir
+      -P ${PROJECT_SOURCE_DIR}/cmake/cuda_resources.cmake)
+  set_tests_properties(cuda.resources PROPERTIES LABELS gpu)
 endif()

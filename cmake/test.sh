@@ -40,12 +40,10 @@ ctest --preset sanitize
 
 if wane_has_program nvcc; then
   wane_stage "nvcc, sm_80 and sm_90: build"
-  CXX=g++ cmake --preset cuda -DWANE_BENCH=OFF -DWANE_EXAMPLES=OFF
+  CXX=g++ cmake --preset cuda
   cmake --build --preset cuda --target wane-cuda
-  if grep -q '[^ ]_test[.]cu' build/cuda/compile_commands.json; then
-    wane_stage "nvcc, sm_80 and sm_90: test"
-    ctest --preset cuda
-  fi
+  wane_stage "nvcc, sm_80 and sm_90: test (what needs a device is skipped where there is none)"
+  ctest --preset cuda
 else
   wane_stage "nvcc is not installed: the CUDA headers are not compiled"
 fi

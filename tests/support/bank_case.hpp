@@ -65,6 +65,7 @@ struct bank_case {
     return o;
   }
   void run() { wane::run(op(), output.view(), options()); }
+  void run_by(auto const& runner) { runner(op(), output.view(), options()); }
 
   template <class Number>
   naive_nodes<Number> head(index h) const {

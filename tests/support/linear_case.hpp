@@ -104,6 +104,7 @@ struct linear_case {
     return o;
   }
   void run() { wane::run(op(), output.view(), options()); }
+  void run_by(auto const& runner) { runner(op(), output.view(), options()); }
 
   // The naive loop in Real; emit(b, t, h, c, y) takes outputs, last(n, h, c, s) the states.
   template <class Real, class Emit, class Last>
@@ -134,13 +135,19 @@ struct linear_case {
   }
 };
 
+// `runner` is called as wane::run is.
 template <wane::decay_as Form, class Io, class Accumulate = wane::widened<Io>>
-double linear_error(linear_shape const& shape) {
+double linear_error(linear_shape const& shape, auto const& runner) {
   linear_case<Form, Io, Accumulate> run(shape);
-  run.run();
+  run.run_by(runner);
   EXPECT_TRUE(run.output.margins_untouched());
   EXPECT_TRUE(run.decay.margins_untouched() && run.drive.margins_untouched());
   return run.error().both();
+}
+
+template <wane::decay_as Form, class Io, class Accumulate = wane::widened<Io>>
+double linear_error(linear_shape const& shape) {
+  return linear_error<Form, Io, Accumulate>(shape, [](auto const&... call) { wane::run(call...); });
 }
 
 inline constexpr index ragged_sizes[] = {1, 2, 3, 63, 64, 65, 127, 1000};

@@ -20,4 +20,12 @@
 #define WANE_INLINE WANE_HOST_DEVICE WANE_HOST_INLINE
 #define WANE_INLINE_LAMBDA __attribute__((always_inline))
 
+#if defined(__SANITIZE_ADDRESS__)
+#define WANE_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WANE_ADDRESS_SANITIZER
+#endif
+#endif
+
 namespace wane {}

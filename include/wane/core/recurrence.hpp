@@ -30,6 +30,24 @@ concept affine_recurrence = has_shape<Op> && requires(Op const& op, place<> at) 
 template <class Op, class Time = index>
 using token_of = decltype(std::declval<Op const&>().at(std::declval<place<Time>>()));
 
+// An operator may say how it is put on other memory, so that a runner can bring its tensors nearer:
+// with_tensors(moved) returns the operator with every tensor x, [B, T, H, columns], that a token
+// reads only in its own column, replaced by moved.by_column(x), and every other by moved.whole(x).
+struct same_tensors {
+  template <class View>
+  WANE_HOST_DEVICE View by_column(View const& x) const {
+    return x;
+  }
+  template <class View>
+  WANE_HOST_DEVICE View whole(View const& x) const {
+    return x;
+  }
+};
+template <class Op>
+concept movable_tensors = requires(Op const& op) {
+  { op.with_tensors(same_tensors{}) } -> std::same_as<Op>;
+};
+
 // The type an operator computes in: that of its values.
 // (A type that is no recurrence is given float, so that the door can say what is wrong.)
 template <class Op>

@@ -38,10 +38,12 @@ class exponential_bank {
     check_direct("direct", parameters.direct, shape());
   }
 
-  // Throws wane::error for values without data, a parameter that is NaN, or a decay that grows.
-  // Called by every run on the host; construction reads no data, which may lie on a device.
-  void check_inputs() const {
-    check("values", values_, shape());
+  // Throws wane::error for values without data. Called by every run; reads no data.
+  void check_inputs() const { check("values", values_, shape()); }
+
+  // Throws wane::error for a parameter that is NaN, or a decay that grows. Called by every run on
+  // the host.
+  void check_parameters() const {
     auto const number = [](Parameter const& p) { return p == p; };
     for (index h = 0; h < shape().heads; ++h) {
       for (index s = 0; s < shape().rows; ++s) {
@@ -62,6 +64,16 @@ class exponential_bank {
   }
 
   wane::layout layout() const { return layout_of(values_); }
+
+  // The operator on other memory; see wane/core/recurrence.hpp.
+  template <class Moved>
+  WANE_HOST_DEVICE exponential_bank with_tensors(Moved const& moved) const {
+    exponential_bank op = *this;
+    op.nodes_ = {moved.whole(nodes_.log_decay), moved.whole(nodes_.key), moved.whole(nodes_.query),
+                 moved.whole(nodes_.direct)};
+    op.values_ = moved.by_column(values_);
+    return op;
+  }
 
   template <class Time>
   struct token {

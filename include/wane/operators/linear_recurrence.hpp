@@ -40,6 +40,15 @@ class linear_recurrence {
 
   wane::layout layout() const { return layout_of(decay_, drive_); }
 
+  // The operator on other memory; see wane/core/recurrence.hpp.
+  template <class Moved>
+  WANE_HOST_DEVICE linear_recurrence with_tensors(Moved const& moved) const {
+    linear_recurrence op = *this;
+    op.decay_ = moved.by_column(decay_);
+    op.drive_ = moved.by_column(drive_);
+    return op;
+  }
+
   template <class Time>
   struct token {
     sequence_view<Io const> const &stored_decay, &drive;

@@ -51,9 +51,9 @@ consteval void check_terms() {
                 "wane: decays must be of the type the recurrence computes in, that of its values");
 }
 
-// The shape of an operator, whose extents and inputs are found good.
+// The shape of an operator, whose extents are found good, and its tensors present; reads no data.
 template <class Op>
-recurrence_shape checked_shape(Op const& op) {
+recurrence_shape checked_extents(Op const& op) {
   if constexpr (affine_recurrence<Op>) check_terms<Op>();
   recurrence_shape const shape = op.shape();
   index const extents[] = {shape.batch, shape.time, shape.heads, shape.rows, shape.columns};
@@ -65,6 +65,14 @@ recurrence_shape checked_shape(Op const& op) {
     require(shape.rows == 1, "the operator has rows ", shape.rows,
             "; a channelwise recurrence has 1: each column is one of its own");
   if constexpr (requires { op.check_inputs(); }) op.check_inputs();
+  return shape;
+}
+
+// The same with parameters found good, which the host must be able to read.
+template <class Op>
+recurrence_shape checked_shape(Op const& op) {
+  recurrence_shape const shape = checked_extents(op);
+  if constexpr (requires { op.check_parameters(); }) op.check_parameters();
   return shape;
 }
 

@@ -20,16 +20,30 @@ struct law_result {
   bool holds() const { return error <= bound; }
 };
 
+// The runner the laws are about, unless another is named; one is called as wane::run is.
+struct cpu_runner {
+  template <class Op, class Out, class State>
+  void operator()(Op const& op, sequence_view<Out> output,
+                  run_options<State> const& options) const {
+    run(op, output, options);
+  }
+};
+
 // Runs a problem in the ways the laws speak of, output and state in its accumulating type.
 // `bound` is the agreement asked for: 1e-6 in float and 1e-12 in double for decays that fade.
-template <problem P>
+template <problem P, class Runner = cpu_runner>
 class law_kit {
  public:
   using Op = operator_of<P>;
   using T = accumulate_type<Op>;
 
-  law_kit(P const& p, double bound, unsigned seed)
-      : problem_(p), bound_(bound), time_(p.time()), shape_(all().shape()), initial_(all()) {
+  law_kit(P const& p, double bound, unsigned seed, Runner runner = {})
+      : problem_(p),
+        bound_(bound),
+        run_(runner),
+        time_(p.time()),
+        shape_(all().shape()),
+        initial_(all()) {
     std::mt19937_64 bits(seed);
     initial_.values() = random_numbers<T>(initial_.values().size(), bits);
     for (index& position : initial_.positions()) position = 1000;
@@ -96,14 +110,14 @@ class law_kit {
     run_options<T> options;
     options.packed = {starts};
     options.final = packed.state;
-    run(all(), packed.view(), options);
+    run_(all(), packed.view(), options);
     auto const size = separate.state.values().size() / 4;
     for (std::size_t n = 0; n < 4; ++n) {
       auto const op = problem_.make(starts[n], starts[n + 1]);
       recurrent_state<T> own(op);
       run_options<T> alone;
       alone.final = own;
-      run(op, separate.view().tokens(starts[n], starts[n + 1]), alone);
+      run_(op, separate.view().tokens(starts[n], starts[n + 1]), alone);
       std::copy_n(own.values().data(), size, separate.state.values().data() + n * size);
     }
     return {"packed = separate", difference(packed, separate), bound_};
@@ -116,7 +130,7 @@ class law_kit {
       result<T> other(shape_, initial_);
       auto options = options_for(other);
       options.threads = threads;
-      run(all(), other.view(), options);
+      run_(all(), other.view(), options);
       different += !other.same_bits(whole());
     }
     return {"threads change no bit", different, 0};
@@ -127,20 +141,20 @@ class law_kit {
     result<T> together(shape_, initial_), split(shape_, initial_);
     auto options = options_for(together);
     options.direction = direction::reverse;
-    run(all(), together.view(), options);
+    run_(all(), together.view(), options);
     index const cut = time_ / 2;
     options = options_for(split);
     options.direction = direction::reverse;
-    run(problem_.make(cut, time_), split.view().tokens(cut, time_), options);
+    run_(problem_.make(cut, time_), split.view().tokens(cut, time_), options);
     options.initial = split.state;
-    run(problem_.make(0, cut), split.view().tokens(0, cut), options);
+    run_(problem_.make(0, cut), split.view().tokens(0, cut), options);
     return {"reverse: split = whole", difference(split, together), bound_};
   }
 
   // No token leaves the state as it was, to the bit.
   law_result nothing_changes_nothing() const {
     result<T> none(shape_, recurrent_state<T>(all()));
-    run(problem_.make(0, 0), none.view().tokens(0, 0), options_for(none));
+    run_(problem_.make(0, 0), none.view().tokens(0, 0), options_for(none));
     return {"no token, no change", none.state.values() == initial_.values() ? 0. : 1., 0};
   }
 
@@ -197,7 +211,7 @@ class law_kit {
     result<T> to(shape_, initial_);
     auto options = options_for(to);
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-      run(problem_.make(cuts[i], cuts[i + 1]), to.view().tokens(cuts[i], cuts[i + 1]), options);
+      run_(problem_.make(cuts[i], cuts[i + 1]), to.view().tokens(cuts[i], cuts[i + 1]), options);
       options.initial = to.state_to_read();
     }
     return to;
@@ -215,7 +229,7 @@ class law_kit {
       run_options<T> options;
       options.initial = state;
       options.final = to.state;
-      run(problem_.make(begin, end), to.view(), options);
+      run_(problem_.make(begin, end), to.view(), options);
       return to.state.values();
     };
     auto const ones = from(T(1)), zeros = from(T(0));
@@ -226,15 +240,17 @@ class law_kit {
 
   P const& problem_;
   double bound_;
+  Runner run_;
   index time_;
   recurrence_shape shape_;
   recurrent_state<T> initial_;
 };
 
 // Checks all laws on a problem with random initial states made from `seed`.
-template <problem P>
-std::vector<law_result> check_laws(P const& p, double bound, unsigned seed = 1) {
-  return law_kit<P>(p, bound, seed).check();
+template <problem P, class Runner = cpu_runner>
+std::vector<law_result> check_laws(P const& p, double bound, unsigned seed = 1,
+                                   Runner runner = {}) {
+  return law_kit<P, Runner>(p, bound, seed, runner).check();
 }
 
 }  // namespace wane::testing

@@ -1,0 +1,37 @@
+// A contest on the GPU: our kernel, what it is compared with, and the oracle's verdict on each.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <functional>
+#include <optional>
+
+#include "cuda/row.hpp"
+
+namespace wane::bench {
+
+struct entrant {
+  // Queues the work and allocates nothing: it is captured in a graph.
+  std::function<void(cudaStream_t)> run;
+  // Largest difference of the outputs, as they are now, from those in double, over the largest
+  // value of the latter.
+  std::function<double()> error;
+  double bytes = 0;
+};
+
+struct contest {
+  entrant ours;
+  std::optional<entrant> cub, walk;  // other kernels for the same problem
+  // The room of the inputs and of the outputs. At least half of the bytes that ours must move lie
+  // in each: the copy reads its half there and writes it here.
+  void const* inputs = nullptr;
+  void* outputs = nullptr;
+  double half_ulp_of_output = 0;  // 0 where outputs are stored in float
+};
+
+// Throws disagreement, and times nothing, when ours or a rival is further from the oracle than
+// rounding explains.
+measurement held(contest const& what, int rounds);
+
+}  // namespace wane::bench

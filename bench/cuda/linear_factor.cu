@@ -1,0 +1,14 @@
+// The rows of linear_recurrence whose decays are factors, in float.
+// SPDX-License-Identifier: MIT
+#include "cuda/linear_contest.cuh"
+
+namespace wane::bench {
+
+std::vector<row> linear_factor_rows() {
+  std::vector<row> rows;
+  for (extents const& e : {one_channel, one_head, one_sequence, batch, one_step})
+    rows.push_back(linear_row<decay_as::factor, float>(e, "/factor"));
+  return rows;
+}
+
+}  // namespace wane::bench

@@ -1,0 +1,71 @@
+// wane-bench-cuda: speed of the kernels on a GPU, as ratios to a copy, to CUB and to a plain walk.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cuda/options.hpp"
+#include "cuda/report.hpp"
+#include "cuda/row.hpp"
+#include "cuda/shared/program.hpp"
+
+namespace wane::bench {
+namespace {
+
+std::vector<row> rows_of(std::string const& filter) {
+  std::vector<row> chosen;
+  for (auto const& rows :
+       {linear_log_rows(), linear_factor_rows(), linear_bfloat16_rows(), exponential_bank_rows()})
+    for (row const& r : rows)
+      if (r.name.find(filter) != std::string::npos) chosen.push_back(r);
+  if (chosen.empty()) throw wrong_option("no row has '" + filter + "' in its name");
+  return chosen;
+}
+
+// What becomes of a row, told at once on stdout. False: the kernel disagrees.
+bool take(row const& r, int rounds, std::size_t width, nlohmann::json& results) {
+  std::string line = r.name + ": ";
+  nlohmann::json result{{"name", r.name}};
+  bool agrees = true;
+  try {
+    measurement const found = r.measure(rounds);
+    line = table_line(r.name, found, width);
+    result = json_of(r.name, found);
+  } catch (out_of_memory const& problem) {
+    line += problem.what() + std::string("\n");
+    result["skipped"] = problem.what();
+  } catch (disagreement const& problem) {
+    line += problem.what() + std::string("\n");
+    result["disagrees"] = problem.what();
+    agrees = false;
+  }
+  std::printf("%s", line.c_str());
+  std::fflush(stdout);
+  results.push_back(result);
+  return agrees;
+}
+
+int run(options const& asked) {
+  auto const rows = rows_of(asked.filter);
+  gpu const found = find_gpu();
+  nlohmann::json report = head_of_report(found);
+  report["rounds"] = asked.rounds;
+  std::size_t width = 0;
+  for (row const& r : rows) width = std::max(width, r.name.size());
+  std::printf("%s\n\n%s", line_of(found).c_str(), table_head(width).c_str());
+  bool all_agree = true;
+  for (row const& r : rows)
+    if (!take(r, asked.rounds, width, report["rows"])) all_agree = false;
+  write_json(asked.json, report);
+  return all_agree ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace wane::bench
+
+int main(int argc, char** argv) {
+  return wane::bench::exit_status("wane-bench-cuda", [&] {
+    auto const asked = wane::bench::parse_options(argc, argv);
+    return asked ? wane::bench::run(*asked) : 0;
+  });
+}

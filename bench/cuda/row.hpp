@@ -1,0 +1,59 @@
+// Rows of wane-bench-cuda: a name, and how to take its measurement.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "wane/core/scalar.hpp"
+
+namespace wane::bench {
+
+// One of those that a kernel is compared with.
+struct comparison {
+  double ratio;  // its time over the kernel's
+  double bytes;  // what it moves
+};
+
+struct measurement {
+  double seconds = 0;
+  double bytes = 0;  // the floor: each input read once, each output written once
+  double of_copy = 0;
+  std::optional<comparison> cub, walk;
+  double max_rel_error = 0, bound = 0;
+};
+
+struct row {
+  std::string name;
+  // Throws disagreement before anything is timed, and out_of_memory.
+  std::function<measurement(int rounds)> measure;
+};
+
+struct disagreement : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// [B, T, H, C] without gaps; the lengths and widths here are powers of two.
+struct extents {
+  index batch, heads, time, channels;
+
+  index lines() const { return batch * heads * channels; }
+  index numbers() const { return lines() * time; }
+  std::string text() const {
+    return "B:" + std::to_string(batch) + "/H:" + std::to_string(heads) +
+           "/T:" + std::to_string(time) + "/C:" + std::to_string(channels);
+  }
+};
+inline constexpr extents one_channel{1, 1, index{1} << 24, 1}, one_head{1, 1, index{1} << 24, 64},
+    one_sequence{1, 16, index{1} << 20, 64}, batch{8, 16, 4096, 128}, one_step{256, 16, 1, 128};
+
+// A file each, so that they are compiled side by side.
+std::vector<row> linear_log_rows();
+std::vector<row> linear_factor_rows();
+std::vector<row> linear_bfloat16_rows();
+std::vector<row> exponential_bank_rows();
+
+}  // namespace wane::bench

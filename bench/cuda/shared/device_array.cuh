@@ -1,0 +1,54 @@
+// device_array: memory of the device that is given back with it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <memory>
+#include <vector>
+
+#include "cuda/shared/program.hpp"
+#include "wane/cuda/launch.cuh"
+
+namespace wane::bench {
+
+template <class T>
+class device_array {
+ public:
+  device_array() = default;
+  // Throws out_of_memory where the device has not as much left.
+  explicit device_array(std::size_t count) : count_(count) {
+    void* memory = nullptr;
+    cudaError_t const result = cudaMalloc(&memory, count > 0 ? bytes() : 1);
+    if (result == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      throw out_of_memory(bytes());
+    }
+    cuda::check(result, "cudaMalloc");
+    memory_.reset(static_cast<T*>(memory));
+  }
+  explicit device_array(std::vector<T> const& values) : device_array(values.size()) {
+    cuda::check(cudaMemcpy(data(), values.data(), bytes(), cudaMemcpyDefault), "cudaMemcpy");
+  }
+
+  // Waits for all work of the device.
+  std::vector<T> download() const {
+    std::vector<T> values(count_);
+    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::check(cudaMemcpy(values.data(), data(), bytes(), cudaMemcpyDefault), "cudaMemcpy");
+    return values;
+  }
+
+  T* data() const { return memory_.get(); }
+  std::size_t size() const { return count_; }
+  std::size_t bytes() const { return count_ * sizeof(T); }
+
+ private:
+  struct release {
+    void operator()(T* memory) const { (void)cudaFree(memory); }
+  };
+  std::size_t count_ = 0;
+  std::unique_ptr<T, release> memory_;
+};
+
+}  // namespace wane::bench

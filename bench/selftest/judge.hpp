@@ -1,0 +1,80 @@
+// The verdict on a case: how far the GPU is from the oracle, and whether it repeats itself.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "selftest/call.hpp"
+#include "wane/core/storage.hpp"
+
+namespace wane::selftest {
+
+struct verdict {
+  double error = HUGE_VAL, bound = 0;
+  bool same_bits = false;
+  std::string problem = {};  // why there is no answer
+
+  bool agrees() const { return problem.empty() && error <= bound && same_bits; }
+};
+
+struct test_case {
+  std::string operation, type, name;
+  std::function<verdict()> judge;
+};
+
+// ||is - should_be|| / ||should_be||; no number counts as infinite.
+template <class Wide>
+double relative_error(std::vector<Wide> const& is, std::vector<Wide> const& should_be) {
+  double error = 0, norm = 0;
+  for (std::size_t i = 0; i < is.size(); ++i) {
+    error += std::norm(is[i] - should_be[i]);
+    norm += std::norm(should_be[i]);
+  }
+  double const relative = error == 0 ? 0 : std::sqrt(error / norm);
+  return relative == relative ? relative : HUGE_VAL;
+}
+
+template <class Wide>
+bool same_bits(std::vector<Wide> const& a, std::vector<Wide> const& b) {
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Wide)) == 0;
+}
+
+// One rounding to the type of the output, where it is narrower than what is computed in.
+template <class Io>
+constexpr double rounding_of_storage = 0;
+template <>
+inline constexpr double rounding_of_storage<bfloat16> = 0x1p-8;
+template <>
+inline constexpr double rounding_of_storage<float16> = 0x1p-11;
+
+// A state is rounded once a token; roundings have no common sign, and fade as the state does: they
+// add up as the root of the tokens that it remembers. Four times that, since a token rounds its
+// decay and its output too; complex numbers have two parts that mix.
+template <class Io>
+double bound_of(scenario const& s) {
+  double const rounding = std::numeric_limits<real_type<widened<Io>>>::epsilon() / 2;
+  double const tokens = std::min(s.memory, static_cast<double>(s.time));
+  return rounding_of_storage<Io> + 4 * rounding * (1 + std::sqrt(tokens));
+}
+
+// `ask` gives the answer of the GPU to a problem; it is asked twice.
+template <class Io, class Ask>
+verdict judge(form what, scenario const& s, Ask const& ask) {
+  using Wide = std::conditional_t<is_complex<Io>, std::complex<double>, double>;
+  verdict found;
+  found.bound = bound_of<Io>(s);
+  auto const data = rounded<Io>(make_problem<Wide>(what, s));
+  answer<Wide> const right = oracle(data), first = ask(data), second = ask(data);
+  found.same_bits = same_bits(first.output, second.output) && same_bits(first.final, second.final);
+  found.error = std::max(relative_error(first.output, right.output),
+                         relative_error(first.final, right.final));
+  if (first.positions != right.positions) found.problem = "the positions of the states differ";
+  return found;
+}
+
+}  // namespace wane::selftest

@@ -1,0 +1,41 @@
+// The data of a case in double, and what the CPU makes of them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <complex>
+
+#include "selftest/scenario.hpp"
+
+namespace wane::selftest {
+
+inline constexpr index bank_rows = 8;
+
+// Wide is double or std::complex<double>.
+template <class Wide>
+struct problem {
+  form what;
+  scenario asked;
+  std::vector<Wide> values;              // or the drive, [B, T, H, C]
+  std::vector<Wide> decay;               // [B, T, H, C], or of a bank log_decay, [H, bank_rows]
+  std::vector<Wide> key, query, direct;  // of a bank
+  std::vector<Wide> initial;             // [N, H, rows, C]
+  std::vector<index> positions;          // of the initial state
+
+  index rows() const { return what == form::bank ? bank_rows : 1; }
+};
+
+template <class Wide>
+struct answer {
+  std::vector<Wide> output, final;
+  std::vector<index> positions;  // of the final state
+};
+
+// The same data on every machine.
+template <class Wide>
+problem<Wide> make_problem(form what, scenario const& asked);
+
+// wane::run in double.
+template <class Wide>
+answer<Wide> oracle(problem<Wide> const& data);
+
+}  // namespace wane::selftest

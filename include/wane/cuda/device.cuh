@@ -1,0 +1,100 @@
+// device_thread: the machine of a kernel, a thread of a GPU.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cuda_pipeline_primitives.h>
+
+#include <cuda/atomic>
+
+#include "wane/cuda/machine.hpp"
+
+namespace wane::cuda {
+
+extern __shared__ __align__(16) std::byte device_shared_memory[];
+
+template <int Threads>
+class device_thread {
+ public:
+  static constexpr int threads = Threads;
+
+  __device__ int thread() const { return static_cast<int>(threadIdx.x); }
+  __device__ void barrier() { __syncthreads(); }
+
+  template <class T>
+  __device__ T shuffle_up(T const& x, int by) {
+    static_assert(sizeof(T) % 4 == 0);
+    unsigned words[sizeof(T) / 4];
+    __builtin_memcpy(words, &x, sizeof(T));
+    for (unsigned& word : words)
+      word = __shfl_up_sync(0xffffffffu, word, static_cast<unsigned>(by));
+    T up;
+    __builtin_memcpy(&up, words, sizeof(T));
+    return up;
+  }
+
+  __device__ std::byte* shared() const { return device_shared_memory; }
+  template <class T>
+  __device__ T read_shared(T const* p) {
+    return *p;
+  }
+  template <class T>
+  __device__ void write_shared(T* p, T x) {
+    *p = x;
+  }
+
+  __device__ void copy(void* to, void const* from, int bytes) {
+    if (bytes == 16)
+      __pipeline_memcpy_async(to, from, 16);
+    else if (bytes == 8)
+      __pipeline_memcpy_async(to, from, 8);
+    else if (bytes == 4)
+      __pipeline_memcpy_async(to, from, 4);
+    else
+      copy_out(to, from, bytes);
+  }
+  __device__ void commit() { __pipeline_commit(); }
+  template <int Left>
+  __device__ void wait() {
+    __pipeline_wait_prior(Left);
+  }
+  __device__ void copy_out(void* to, void const* from, int bytes) {
+    if (bytes == 16)
+      *static_cast<uint4*>(to) = *static_cast<uint4 const*>(from);
+    else if (bytes == 8)
+      *static_cast<uint2*>(to) = *static_cast<uint2 const*>(from);
+    else if (bytes == 4)
+      *static_cast<unsigned*>(to) = *static_cast<unsigned const*>(from);
+    else if (bytes == 2)
+      *static_cast<unsigned short*>(to) = *static_cast<unsigned short const*>(from);
+    else
+      *static_cast<unsigned char*>(to) = *static_cast<unsigned char const*>(from);
+  }
+
+  template <class T>
+  __device__ T read(T const* p) {
+    return *p;
+  }
+  template <class T>
+  __device__ void write(T* p, T x) {
+    *p = x;
+  }
+  __device__ void raise(std::uint32_t* flag) {
+    device_atomic<std::uint32_t>(*flag).store(1, ::cuda::memory_order_release);
+  }
+  __device__ void await(std::uint32_t const* flag) {
+    device_atomic<std::uint32_t> const watched(*const_cast<std::uint32_t*>(flag));
+    while (watched.load(::cuda::memory_order_acquire) == 0) __nanosleep(20);
+  }
+  __device__ std::uint64_t take(std::uint64_t* counter) {
+    return device_atomic<std::uint64_t>(*counter).fetch_add(1, ::cuda::memory_order_relaxed);
+  }
+  __device__ std::uint64_t count(std::uint64_t* counter) {
+    return device_atomic<std::uint64_t>(*counter).fetch_add(1, ::cuda::memory_order_acq_rel);
+  }
+
+ private:
+  template <class T>
+  using device_atomic = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
+};
+
+}  // namespace wane::cuda

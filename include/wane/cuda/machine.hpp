@@ -1,0 +1,51 @@
+// What a kernel asks of the machine it runs on; a GPU and an emulated one both give it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+#include "wane/core/scalar.hpp"
+
+namespace wane::cuda {
+
+// Threads that run in step and may shuffle.
+inline constexpr int warp_size = 32;
+
+// One thread of a block. A kernel is a function template over M, called by every thread.
+//   thread()                 which of the M::threads of its block it is
+//   barrier()                waits for the block; what was written to shared memory is then seen
+//   shuffle_up(x, n)         x of the thread n below in the warp, its own where there is none
+//   shared()                 the shared memory of the block, aligned to 16 bytes
+//   read_shared, write_shared    of what another thread reads or has written, behind a barrier
+//   copy(to, from, bytes)    starts a copy into shared memory; units of 1, 2, 4, 8 or 16 bytes
+//   commit(), wait<N>()      closes a group of copies; waits until the last N groups are left
+//   read, write              scratch in device memory; another block's, behind await
+//   raise(flag)              after it, all that the block has written before the last barrier, and
+//                            this thread before now, can be read by whoever awaits the flag
+//   await(flag)              waits until it is raised
+//   take(counter)            adds one and returns what was there; orders nothing
+//   count(counter)           the same; what this block did before the last barrier can be read by
+//                            whoever counts later, and the other way round
+template <class M>
+concept machine = requires(M& m, float x, float* to, float const* from, void* bytes,
+                           std::uint32_t* flag, std::uint64_t* counter) {
+  { M::threads } -> std::convertible_to<int>;
+  { m.thread() } -> std::same_as<int>;
+  m.barrier();
+  { m.shuffle_up(x, 1) } -> std::same_as<float>;
+  { m.shared() } -> std::same_as<std::byte*>;
+  { m.read_shared(from) } -> std::same_as<float>;
+  m.write_shared(to, x);
+  m.copy(bytes, bytes, 4);
+  m.commit();
+  m.template wait<1>();
+  { m.read(from) } -> std::same_as<float>;
+  m.write(to, x);
+  m.raise(flag);
+  m.await(flag);
+  { m.take(counter) } -> std::same_as<std::uint64_t>;
+  { m.count(counter) } -> std::same_as<std::uint64_t>;
+};
+
+}  // namespace wane::cuda

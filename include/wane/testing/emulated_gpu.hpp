@@ -1,0 +1,154 @@
+// emulated_thread: the machine of a kernel, on the CPU; it refuses what breaks the rules of a GPU.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstring>
+
+#include "wane/testing/emulated_grid.hpp"
+
+namespace wane::testing {
+
+// The machine that a kernel sees: one thread of an emulated grid.
+template <int Threads>
+class emulated_thread {
+ public:
+  static constexpr int threads = Threads;
+
+  emulated_thread(emulated_grid<Threads>& grid, std::size_t block, int thread)
+      : grid_(grid),
+        block_(grid.blocks_[block]),
+        here_{block, thread, 0},
+        known_(grid.blocks_.size()) {}
+
+  int thread() const { return here_.thread; }
+
+  void barrier() {
+    block_.learned.learn(known_);
+    if (static_cast<int>(block_.at_barrier.size()) + 1 < Threads) {
+      block_.at_barrier.push_back(here_.thread);
+      grid_.hand_over();
+    } else {
+      block_.known = block_.learned;
+      ++block_.epoch;
+      std::swap(block_.ready, block_.at_barrier);
+      yield();
+    }
+    here_.epoch = block_.epoch;
+    known_.learn(block_.known);
+  }
+
+  template <class T>
+  T shuffle_up(T const& x, int by) {
+    static_assert(sizeof(T) <= 64);
+    int const lane = here_.thread % cuda::warp_size;
+    auto& warp = block_.warp[static_cast<std::size_t>(here_.thread / cuda::warp_size)];
+    auto& values = warp.values[shuffles_++ % 2];
+    std::memcpy(values[lane], &x, sizeof(T));
+    if (static_cast<int>(warp.waiting.size()) + 1 < cuda::warp_size) {
+      warp.waiting.push_back(here_.thread);
+      grid_.hand_over();
+    } else {
+      block_.ready.insert(block_.ready.end(), warp.waiting.begin(), warp.waiting.end());
+      warp.waiting.clear();
+    }
+    T up = x;
+    if (lane >= by) std::memcpy(&up, values[lane - by], sizeof(T));
+    return up;
+  }
+
+  std::byte* shared() const { return block_.shared.data(); }
+  template <class T>
+  T read_shared(T const* p) {
+    block_.shared.see_read(p, sizeof(T), here_);
+    return *p;
+  }
+  template <class T>
+  void write_shared(T* p, T x) {
+    block_.shared.see_write(p, sizeof(T), here_);
+    *p = x;
+  }
+
+  // The bytes come at once, or as late as wait() lets them; meanwhile there is rubbish.
+  void copy(void* to, void const* from, int bytes) {
+    block_.shared.see_write(to, static_cast<std::size_t>(bytes), here_);
+    std::memset(to, 0xff, static_cast<std::size_t>(bytes));
+    copies_.push_back({to, from, bytes, groups_});
+    if (grid_.bits_() % 4 == 0) finish_copies(groups_ + 1);
+  }
+  void commit() { ++groups_; }
+  template <int Left>
+  void wait() {
+    finish_copies(groups_ - Left);
+  }
+  void copy_out(void* to, void const* from, int bytes) {
+    block_.shared.see_read(from, static_cast<std::size_t>(bytes), here_);
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+
+  template <class T>
+  T read(T const* p) {
+    grid_.scratch_.read(p, here_, known_);
+    return *p;
+  }
+  template <class T>
+  void write(T* p, T x) {
+    grid_.scratch_.write(p, here_);
+    *p = x;
+  }
+  void raise(std::uint32_t* flag) {
+    auto& state = grid_.flags_[flag];
+    if (state.says) throw machine_fault("a flag is raised twice");
+    known_.learn(here_.block, grid_.scratch_.release(here_));
+    state.says = known_;
+    grid_.raised_.push_back(flag);
+    yield();
+  }
+  void await(std::uint32_t const* flag) {
+    auto& state = grid_.flags_[flag];
+    if (!state.visible) {
+      state.waiting.push_back({here_.block, here_.thread});
+      grid_.hand_over();
+    }
+    known_.learn(*state.says);
+  }
+  std::uint64_t take(std::uint64_t* counter) {
+    yield();
+    return block_.taken = (*counter)++;
+  }
+  std::uint64_t count(std::uint64_t* counter) {
+    yield();
+    known_.learn(here_.block, grid_.scratch_.release(here_));
+    auto const found = grid_.counters_.try_emplace(counter, known_).first;
+    found->second.learn(known_);
+    known_.learn(found->second);
+    return (*counter)++;
+  }
+
+ private:
+  struct pending_copy {
+    void* to;
+    void const* from;
+    int bytes, group;
+  };
+  void finish_copies(int before_group) {
+    std::erase_if(copies_, [&](pending_copy const& c) {
+      if (c.group >= before_group) return false;
+      std::memcpy(c.to, c.from, static_cast<std::size_t>(c.bytes));
+      return true;
+    });
+  }
+  void yield() {
+    block_.ready.push_back(here_.thread);
+    grid_.hand_over();
+  }
+
+  emulated_grid<Threads>& grid_;
+  typename emulated_grid<Threads>::block_state& block_;
+  standpoint here_;
+  knowledge known_;  // of this thread
+  unsigned shuffles_ = 0;
+  int groups_ = 0;
+  std::vector<pending_copy> copies_;
+};
+
+}  // namespace wane::testing

@@ -1,0 +1,172 @@
+// emulated_grid: blocks of threads that take turns on the CPU, in any order.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <deque>
+#include <exception>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "wane/core/error.hpp"
+#include "wane/cuda/machine.hpp"
+#include "wane/testing/emulated_memory.hpp"
+#include "wane/testing/fibers.hpp"
+
+namespace wane::testing {
+
+// Which block goes on when one may: any of them, or always the one that took work first or last.
+// The latter runs ahead of those it depends on, as far as it can; flags then are seen only when
+// nobody can go on without.
+enum class turns { random, first_taken, last_taken };
+
+// An emulated GPU: how many blocks are resident, the seed of all chance, whose turn it is.
+struct emulated_gpu {
+  int blocks = 3;
+  unsigned seed = 1;
+  turns order = turns::random;
+};
+
+template <int Threads>
+class emulated_thread;
+
+// Runs body(machine) in every thread of every block; faults are thrown when all have stopped.
+template <int Threads>
+class emulated_grid {
+ public:
+  emulated_grid(emulated_gpu const& gpu, std::size_t shared_bytes)
+      : gpu_(gpu), bits_(gpu.seed), scratch_(static_cast<std::size_t>(gpu.blocks)) {
+    for (int b = 0; b < gpu.blocks; ++b) blocks_.emplace_back(shared_bytes, gpu.blocks);
+  }
+
+  template <class Body>
+  void run(Body const& body) {
+    for (std::size_t b = 0; b < blocks_.size(); ++b)
+      for (int t = 0; t < Threads; ++t) {
+        threads_.emplace_back([this, &body, b, t] {
+          try {
+            emulated_thread<Threads> machine(*this, b, t);
+            body(machine);
+          } catch (...) {
+            if (!fault_) fault_ = std::current_exception();
+          }
+          end();
+        });
+        blocks_[b].ready.push_back(t);
+      }
+    unfinished_ = threads_.size();
+    for (auto& b : blocks_) std::shuffle(b.ready.begin(), b.ready.end(), bits_);
+    running_ = next();
+    outside_.switch_to(*running_);
+    if (fault_) std::rethrow_exception(fault_);
+  }
+
+ private:
+  friend class emulated_thread<Threads>;
+  static constexpr int warps = Threads / cuda::warp_size;
+
+  // Where the threads of a warp meet to shuffle; two sets of values in turn.
+  struct warp_state {
+    int arrived = 0;
+    alignas(16) std::byte values[2][cuda::warp_size][64];
+    std::vector<int> waiting;
+  };
+  struct block_state {
+    shared_memory shared;
+    std::vector<int> ready, at_barrier;
+    std::uint64_t epoch = 0;
+    std::uint64_t taken = ~std::uint64_t{0};  // the work it took last; who has none yet is late
+    knowledge known, learned;  // by all threads since the last barrier, by any of them since
+    std::vector<warp_state> warp{warps};
+
+    block_state(std::size_t shared_bytes, int blocks)
+        : shared(shared_bytes),
+          known(static_cast<std::size_t>(blocks)),
+          learned(static_cast<std::size_t>(blocks)) {}
+  };
+  struct waiting_thread {
+    std::size_t block;
+    int thread;
+  };
+  struct flag_state {
+    bool visible = false;
+    std::optional<knowledge> says;
+    std::vector<waiting_thread> waiting;
+  };
+
+  fiber& fiber_of(std::size_t block, int thread) {
+    return threads_[block * Threads + static_cast<std::size_t>(thread)];
+  }
+
+  // The fiber to go on with; where no thread can, a raised flag becomes visible. Outside at the
+  // end.
+  fiber* next() {
+    if (fault_ || unfinished_ == 0) return &outside_;
+    if (!raised_.empty() && gpu_.order != turns::last_taken && bits_() % 8 == 0) show_flag();
+    for (;;) {
+      std::vector<std::size_t> able;
+      for (std::size_t b = 0; b < blocks_.size(); ++b)
+        if (!blocks_[b].ready.empty()) able.push_back(b);
+      if (able.empty()) {
+        if (!raised_.empty()) {
+          show_flag();
+          continue;
+        }
+        fault_ = std::make_exception_ptr(machine_fault(
+            "every thread waits: a barrier or a shuffle that some do not reach, or a flag that "
+            "nobody raises"));
+        return &outside_;
+      }
+      auto const earlier = [&](std::size_t a, std::size_t b) {
+        return blocks_[a].taken < blocks_[b].taken;
+      };
+      std::size_t const b =
+          gpu_.order == turns::first_taken  ? *std::min_element(able.begin(), able.end(), earlier)
+          : gpu_.order == turns::last_taken ? *std::max_element(able.begin(), able.end(), earlier)
+                                            : able[bits_() % able.size()];
+      auto& ready = blocks_[b].ready;
+      if (gpu_.order == turns::random) std::swap(ready[bits_() % ready.size()], ready.back());
+      int const thread = ready.back();
+      ready.pop_back();
+      return &fiber_of(b, thread);
+    }
+  }
+  // Leaves the thread that runs, which somebody has put where it waits or is ready.
+  void hand_over() {
+    fiber* const own = running_;
+    fiber* const other = next();
+    if (other == own) return;
+    running_ = other;
+    own->switch_to(*other);
+  }
+  void end() {
+    --unfinished_;
+    fiber* const own = running_;
+    running_ = next();
+    own->leave(*running_);
+  }
+  void show_flag() {
+    std::size_t const n = bits_() % raised_.size();
+    flag_state& flag = flags_[raised_[n]];
+    *raised_[n] = 1;
+    raised_.erase(raised_.begin() + static_cast<std::ptrdiff_t>(n));
+    flag.visible = true;
+    for (waiting_thread const& w : flag.waiting) blocks_[w.block].ready.push_back(w.thread);
+    flag.waiting.clear();
+  }
+
+  emulated_gpu gpu_;
+  std::mt19937_64 bits_;
+  scratch_memory scratch_;
+  std::deque<block_state> blocks_;
+  std::deque<fiber> threads_;
+  std::map<std::uint32_t const*, flag_state> flags_;
+  std::map<std::uint64_t const*, knowledge> counters_;
+  std::vector<std::uint32_t*> raised_;  // not yet visible
+  fiber outside_;
+  fiber* running_ = nullptr;
+  std::size_t unfinished_ = 0;
+  std::exception_ptr fault_;
+};
+
+}  // namespace wane::testing

@@ -1,0 +1,119 @@
+// fiber: a function on a stack of its own, which runs until it hands over to another.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <ucontext.h>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "wane/core/config.hpp"
+
+#ifdef WANE_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace wane::testing {
+
+// Tells the address sanitizer, if there is one, which stack comes next.
+struct stack_watch {
+#ifdef WANE_ADDRESS_SANITIZER
+  static void start(void** own, void const* bottom, std::size_t bytes) {
+    __sanitizer_start_switch_fiber(own, bottom, bytes);
+  }
+  static void finish(void* own, void const** bottom, std::size_t* bytes) {
+    __sanitizer_finish_switch_fiber(own, bottom, bytes);
+  }
+  static void forget(void* bottom, std::size_t bytes) {
+    __asan_unpoison_memory_region(bottom, bytes);
+  }
+#else
+  static void start(void**, void const*, std::size_t) {}
+  static void finish(void*, void const**, std::size_t*) {}
+  static void forget(void*, std::size_t) {}
+#endif
+};
+
+// Stacks, used again and again: fresh memory costs more than a short kernel.
+class stack_pool {
+ public:
+  static constexpr std::size_t stack_bytes = 256 * 1024;
+  using stack = std::unique_ptr<std::byte[]>;
+
+  static stack take() {
+    auto& left = unused();
+    if (left.empty()) return stack(new std::byte[stack_bytes]);
+    stack last = std::move(left.back());
+    left.pop_back();
+    stack_watch::forget(last.get(), stack_bytes);
+    return last;
+  }
+  static void give_back(stack used) {
+    if (used) unused().push_back(std::move(used));
+  }
+
+ private:
+  static std::vector<stack>& unused() {
+    thread_local std::vector<stack> stacks;
+    return stacks;
+  }
+};
+
+// One of many that take turns on this thread of the CPU. The first is what the thread was doing.
+class fiber {
+ public:
+  fiber() = default;
+  // `body` must end by handing over, for good, through leave().
+  explicit fiber(std::function<void()> body)
+      : body_(std::move(body)),
+        stack_(stack_pool::take()),
+        bottom_(stack_.get()),
+        bytes_(stack_pool::stack_bytes) {
+    getcontext(&context_);
+    context_.uc_stack.ss_sp = stack_.get();
+    context_.uc_stack.ss_size = bytes_;
+    context_.uc_link = nullptr;
+    auto const self = reinterpret_cast<std::uintptr_t>(this);
+    makecontext(&context_, reinterpret_cast<void (*)()>(&fiber::enter), 2,
+                static_cast<unsigned>(self), static_cast<unsigned>(self >> 32));
+  }
+  ~fiber() { stack_pool::give_back(std::move(stack_)); }
+  fiber(fiber const&) = delete;
+  fiber& operator=(fiber const&) = delete;
+
+  // Called by the fiber that runs: continues `next`, and returns when somebody continues this one.
+  void switch_to(fiber& next) {
+    stack_watch::start(&sanitizer_, next.bottom_, next.bytes_);
+    next.from_ = this;
+    swapcontext(&context_, &next.context_);
+    arrived();
+  }
+  // The same, never to return.
+  void leave(fiber& next) {
+    stack_watch::start(nullptr, next.bottom_, next.bytes_);
+    next.from_ = this;
+    setcontext(&next.context_);
+  }
+
+ private:
+  static void enter(unsigned low, unsigned high) {
+    auto* const self = reinterpret_cast<fiber*>(static_cast<std::uintptr_t>(high) << 32 | low);
+    self->arrived();
+    self->body_();
+  }
+  // The stack of the first fiber is known only once another has been entered from it.
+  void arrived() { stack_watch::finish(sanitizer_, &from_->bottom_, &from_->bytes_); }
+
+  std::function<void()> body_;
+  stack_pool::stack stack_;
+  void const* bottom_ = nullptr;
+  std::size_t bytes_ = 0;
+  void* sanitizer_ = nullptr;
+  fiber* from_ = nullptr;
+  ucontext_t context_;
+};
+
+}  // namespace wane::testing

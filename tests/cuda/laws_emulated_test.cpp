@@ -1,0 +1,37 @@
+// The laws of recurrences hold for the scan of wane::cuda, on an emulated GPU.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "support/problems.hpp"
+#include "wane/testing/emulated_run.hpp"
+#include "wane/testing/laws.hpp"
+
+namespace wane::testing {
+namespace {
+
+void expect_to_hold(std::vector<law_result> const& results) {
+  for (auto const& r : results)
+    EXPECT_TRUE(r.holds()) << r.law << ": error " << r.error << ", bound " << r.bound;
+}
+
+template <class T>
+class EmulatedLaws : public ::testing::Test {};
+using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(EmulatedLaws, Scalars);
+
+TYPED_TEST(EmulatedLaws, Hold) {
+  double const bound = sizeof(real_type<TypeParam>) == 4 ? 1e-6 : 1e-13;
+  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  for (index time : {5, 97})
+    for (index columns : {1, 33}) {
+      expect_to_hold(check_laws(linear_problem<decay_as::log, TypeParam>(1, time, 1, columns),
+                                bound, 1, runner));
+      expect_to_hold(check_laws(linear_problem<decay_as::factor, TypeParam>(2, time, 1, columns),
+                                bound, 1, runner));
+    }
+  expect_to_hold(check_laws(bank_problem<TypeParam>(1, 97, 1, 4, 3), bound, 1, runner));
+  expect_to_hold(check_laws(keyed_problem<TypeParam>(1, 97, 1, 3, 5), bound, 1, runner));
+}
+
+}  // namespace
+}  // namespace wane::testing

@@ -1,0 +1,13 @@
+// expect: only a scannable recurrence, whose tokens do not look at the state, runs as a scan
+// SPDX-License-Identifier: MIT
+// The delta rule erases what it reads: it is not run in parallel over time by a scan.
+#include "support/keyed_operators.hpp"
+#include "wane/testing/emulated_run.hpp"
+
+#ifdef WANE_CONTROL
+using operation = wane::testing::decay_by_row<float>;
+#else
+using operation = wane::testing::delta_rule<float>;
+#endif
+
+void use(operation const& op, wane::sequence_view<float> y) { wane::testing::run({}, op, y); }
