@@ -2,5 +2,5 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/run.cuh"
+#include "wane/cuda/adjoint.cuh"
 #include "wane/wane.hpp"

@@ -39,8 +39,12 @@ struct linear_gradients {
     return o;
   }
   void find() {
-    wane::adjoint(run.op(), output_gradient.view(),
-                  typename op_type::gradients{decay.view(), drive.view()}, options());
+    find_by([](auto const&... call) { wane::adjoint(call...); });
+  }
+  // `adjoint` is called as wane::adjoint is.
+  void find_by(auto const& adjoint) {
+    adjoint(run.op(), output_gradient.view(),
+            typename op_type::gradients{decay.view(), drive.view()}, options());
   }
 
   // The largest error of a gradient over the largest gradient, of each kind; sees all of them.

@@ -1,4 +1,4 @@
-// Runs the scan of wane::cuda on copies of tensors in the memory of the device, for tests.
+// Runs wane::cuda on copies of tensors in the memory of the device, for tests.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "wane/cuda/run.cuh"
+#include "wane/cuda/adjoint.cuh"
 
 namespace support {
 
@@ -61,6 +61,13 @@ class device_copies {
                           "cudaMemcpy from the device");
   }
 
+  void bring_all_back() const {
+    for (copy const& c : copies_)
+      if (c.host)
+        wane::cuda::check(cudaMemcpy(c.host, c.device, c.bytes, cudaMemcpyDeviceToHost),
+                          "cudaMemcpy from the device");
+  }
+
   template <class View>
   View by_column(View const& x) const {
     return const_cast<device_copies*>(this)->of(x);
@@ -101,7 +108,35 @@ struct device_runner {
     copies.bring_back(options.final.positions);
   }
 
+  // Likewise wane::adjoint.
+  template <class Op, class Out, class Gradients, class State>
+  void operator()(Op const& op, wane::sequence_view<Out> output_gradient,
+                  Gradients const& gradients, wane::adjoint_options<State> const& options) const {
+    device_copies copies;
+    auto const near = op.with_tensors(copies);
+    auto there = options;
+    there.initial = {copies.of(options.initial.values), nullptr};
+    there.final_gradient = {copies.of(options.final_gradient.values), nullptr};
+    there.initial_gradient = {copies.of(options.initial_gradient.values), nullptr};
+    there.packed.starts = {copies.of(options.packed.starts.data(), options.packed.starts.size()),
+                           options.packed.starts.size()};
+    std::size_t const bytes = wane::cuda::adjoint_workspace_bytes(near, there);
+    wane::cuda::adjoint(wane::cuda::stream{}, near, copies.of(output_gradient),
+                        moved(gradients, copies),
+                        wane::cuda::workspace{copies.allocate(bytes), bytes}, there);
+    wane::cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    copies.bring_all_back();
+  }
+
  private:
+  template <class Gradients>
+  static Gradients moved(Gradients to, device_copies& copies) {
+    if constexpr (requires { to.values; })
+      return {copies.of(to.values), copies.of(to.log_decay), copies.of(to.key), copies.of(to.query),
+              copies.of(to.direct)};
+    else
+      return {copies.of(to.decay), copies.of(to.drive)};
+  }
   template <class T>
   static std::size_t sequences(wane::state_view<T> const& state) {
     return static_cast<std::size_t>(state.values.extent[0]);

@@ -97,8 +97,13 @@ concept channelwise = scannable<Op> && requires {
   requires Op::is_channelwise;
 } && !has_key<token_of<Op>> && !has_query<token_of<Op>> && !has_direct<token_of<Op>>;
 
+// Device code has no vectors; nvcc looks at host functions too when it compiles for a device.
 template <class T>
+#ifdef __CUDA_ARCH__
+inline constexpr bool fits_simd = false;
+#else
 inline constexpr bool fits_simd = std::is_same_v<T, float> || std::is_same_v<T, double>;
+#endif
 
 // Whether an operator can be read in lanes of columns. (One whose values can and whose decays by
 // element cannot is read number by number.)

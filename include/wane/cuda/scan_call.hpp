@@ -44,6 +44,32 @@ std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}
   return scan_workspace_bytes<default_scan_config<accumulate_type<Op>>>(op, options);
 }
 
+// The number of states of a call that is found good; its starts may lie on a device.
+inline index checked_sequences(recurrence_shape const& shape, packed_sequences const& packed) {
+  index const sequences = sequences_of(shape, packed);
+  require(!packed.present() || shape.batch == 1, "packed sequences lie in one row: batch is ",
+          shape.batch, "; it must be 1");
+  require(sequences > 0 || shape.time == 0,
+          "packed.starts has one entry, so there is no sequence, but time is ", shape.time,
+          "; it must be 0");
+  return sequences;
+}
+inline void check_workspace(workspace const& memory, std::size_t bytes, char const* who_says) {
+  std::size_t const there = memory.data ? memory.bytes : 0;
+  require(there >= bytes, "the workspace has ", there, " bytes; it must have ", bytes,
+          " (wane::cuda::", who_says, " says so)");
+  require(reinterpret_cast<std::uintptr_t>(memory.data) % 16 == 0,
+          "the workspace is not aligned; it must begin at a multiple of 16 bytes");
+}
+
+// The sequences of a call as a kernel sees them.
+template <class Options>
+sequence_list sequences_of_call(index time, index sequences, Options const& options) {
+  bool const packed = options.packed.present();
+  return {time, packed ? sequences : 0, packed ? options.packed.starts.data() : nullptr,
+          options.initial.positions, options.direction == direction::forward ? 1 : -1};
+}
+
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class Op, class Out, class State>
 scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output,
@@ -51,13 +77,7 @@ scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output
                                          workspace const& memory) {
   recurrence_shape const shape = checked_extents(op);
   check("output", output, shape);
-  require(!options.packed.present() || shape.batch == 1,
-          "packed sequences lie in one row: batch is ", shape.batch, "; it must be 1");
-  index const sequences = sequences_of(shape, options.packed);
-  require(sequences > 0 || shape.time == 0,
-          "packed.starts has one entry, so there is no sequence, "
-          "but time is ",
-          shape.time, "; it must be 0");
+  index const sequences = checked_sequences(shape, options.packed);
   check("initial", options.initial, sequences, shape);
   check("final", options.final, sequences, shape);
   require(!options.packed.present() || !options.initial.present() ||
@@ -65,22 +85,17 @@ scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output
           "initial and final are the same memory; of packed sequences they must not be");
   scan_plan const plan = plan_scan<Config>(op, sequences, options.packed.present());
   scan_workspace<accumulate_type<Op>> const work(plan, memory.data);
-  require(memory.data && memory.bytes >= work.bytes, "the workspace has ",
-          memory.data ? memory.bytes : 0, " bytes; it must have ", work.bytes,
-          " (wane::cuda::workspace_bytes says so)");
-  require(reinterpret_cast<std::uintptr_t>(memory.data) % 16 == 0,
-          "the workspace is not aligned; it must begin at a multiple of 16 bytes");
-  bool const forward = options.direction == direction::forward;
+  check_workspace(memory, work.bytes, "workspace_bytes");
   return {op,
           output,
           options.initial.values,
           options.final.values,
           options.final.positions,
-          {shape.time, options.packed.present() ? sequences : 0,
-           options.packed.present() ? options.packed.starts.data() : nullptr,
-           options.initial.positions, forward ? 1 : -1},
+          sequences_of_call(shape.time, sequences, options),
+          nullptr,
           plan,
-          lay_out_shared<Config, Out>(op, plan),
+          shared_layout::of<Config, accumulate_type<Op>>(plan, staged_bytes<Config>(op),
+                                                         sizeof(Out), false),
           work,
           0};
 }

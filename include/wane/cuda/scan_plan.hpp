@@ -50,6 +50,10 @@ struct scan_plan {
   index nodes = 0;             // of all levels of a line
 
   WANE_HOST_DEVICE int columns() const { return 1 << columns_log2; }
+  // Where the states of a tile lie among those of all tiles; its columns are neighbours.
+  WANE_HOST_DEVICE index place_of_state(index line, index tile, index row) const {
+    return ((line * tiles + tile) * shape.rows + row) << columns_log2;
+  }
   // What a block takes at a time: a tile, or a line.
   WANE_HOST_DEVICE index work_items() const { return lines * (in_order ? 1 : tiles); }
 };
@@ -59,11 +63,14 @@ WANE_HOST_DEVICE inline std::size_t rounded_up(std::size_t bytes) { return (byte
 
 // Where the parts of shared memory lie, in bytes from its start.
 struct shared_layout {
-  std::size_t staged[2], output, exchange, before_thread, before_tile, of_tile, carried, ticket,
-      bytes = 0;
+  std::size_t staged[2], output, exchange, before_thread, after_thread, before_tile, of_tile,
+      carried, ticket, bytes = 0;
 
-  template <class Config, class V, class Out>
-  static shared_layout of(scan_plan const& plan, std::size_t staged_bytes) {
+  // `output` and `after` say whether there is room for a tile that goes out, and for what comes
+  // after each thread.
+  template <class Config, class V>
+  static shared_layout of(scan_plan const& plan, std::size_t staged_bytes, std::size_t output_size,
+                          bool after) {
     using effect = composed_effect<V>;
     auto const threads = static_cast<std::size_t>(Config::threads);
     auto const tile_rows = static_cast<std::size_t>(plan.shape.rows) << plan.columns_log2;
@@ -76,9 +83,10 @@ struct shared_layout {
     };
     at.staged[0] = take(staged_bytes, 1);
     at.staged[1] = take(staged_bytes, 1);
-    at.output = take(threads * Config::tokens, sizeof(Out));
+    at.output = take(threads * Config::tokens, output_size);
     at.exchange = take(2 * threads, sizeof(effect));
     at.before_thread = take(thread_rows, sizeof(effect));
+    at.after_thread = take(after ? thread_rows : 0, sizeof(effect));
     at.before_tile = take(tile_rows, sizeof(effect));
     at.of_tile = take(tile_rows, sizeof(effect));
     at.carried = take(tile_rows, sizeof(V));
@@ -160,12 +168,13 @@ scan_plan plan_scan(Op const& op, index sequences, bool packed) {
   return plan;
 }
 
-template <class Config, class Out, class Op>
-shared_layout lay_out_shared(Op const& op, scan_plan const& plan) {
-  std::size_t staged_bytes = 0;
+// Bytes of a tile of all tensors that an operator moves.
+template <class Config, class Op>
+std::size_t staged_bytes(Op const& op) {
+  std::size_t bytes = 0;
   if constexpr (movable_tensors<Op>)
-    (void)op.with_tensors(staged_size{Config::threads * Config::tokens, &staged_bytes});
-  return shared_layout::of<Config, accumulate_type<Op>, Out>(plan, staged_bytes);
+    (void)op.with_tensors(staged_size{Config::threads * Config::tokens, &bytes});
+  return bytes;
 }
 
 }  // namespace wane::cuda

@@ -38,18 +38,8 @@ class sequence_cursor {
     seen_ = all.positions ? all.positions[sequence_] : 0;
   }
 
-  WANE_HOST_DEVICE void next() {
-    time_ += all_.stride;
-    if constexpr (Packed) {
-      if (time_ >= begin_ && time_ < end_) return;
-      index n = sequence_;
-      do n += all_.stride;
-      while (n >= 0 && n < all_.count && all_.starts[n] == all_.starts[n + 1]);
-      if (n < 0 || n >= all_.count) return;
-      enter(n);
-      seen_ = all_.positions ? all_.positions[n] : 0;
-    }
-  }
+  WANE_HOST_DEVICE void next() { step(all_.stride); }
+  WANE_HOST_DEVICE void previous() { step(-all_.stride); }
 
   WANE_HOST_DEVICE index sequence() const { return sequence_; }
   WANE_HOST_DEVICE bool begins() const { return time_ == (all_.stride > 0 ? begin_ : end_ - 1); }
@@ -60,6 +50,18 @@ class sequence_cursor {
   }
 
  private:
+  // One token on in time, or back.
+  WANE_HOST_DEVICE void step(int by) {
+    time_ += by;
+    if constexpr (Packed) {
+      if (time_ >= begin_ && time_ < end_) return;
+      index n = sequence_ + by;
+      while (n >= 0 && n < all_.count && all_.starts[n] == all_.starts[n + 1]) n += by;
+      if (n < 0 || n >= all_.count) return;
+      enter(n);
+      seen_ = all_.positions ? all_.positions[n] : 0;
+    }
+  }
   WANE_HOST_DEVICE void enter(index n) {
     sequence_ = n;
     begin_ = all_.starts[n];

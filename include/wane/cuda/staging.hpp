@@ -80,7 +80,7 @@ struct tile_cut {
 template <class M>
 struct stage_tensors {
   M& machine;
-  tile const& part;
+  tile part;
   int stride;   // numbers between tokens of a copy
   int numbers;  // room of a copy
   std::byte* to;

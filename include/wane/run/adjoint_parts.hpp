@@ -77,27 +77,27 @@ void never_fade(split_decay<V>& w) {
   w = {V(1), V(0)};
 }
 
-inline no_decay conjugate(no_decay w) { return w; }
+WANE_INLINE no_decay conjugate(no_decay w) { return w; }
 template <class V>
-plain_decay<V> conjugate(plain_decay<V> w) {
+WANE_INLINE plain_decay<V> conjugate(plain_decay<V> w) {
   return {conjugate(w.factor)};
 }
 template <class V>
-split_decay<V> conjugate(split_decay<V> w) {
+WANE_INLINE split_decay<V> conjugate(split_decay<V> w) {
   return {conjugate(w.whole), conjugate(w.rest)};
 }
 
 // d(w s)/d(log w) = w s, and d(w s)/dw = s.
 template <class V>
-V decay_derivative(no_decay, V) {
+WANE_INLINE V decay_derivative(no_decay, V) {
   return V(0);
 }
 template <class V>
-V decay_derivative(plain_decay<V>, V s) {
+WANE_INLINE V decay_derivative(plain_decay<V>, V s) {
   return s;
 }
 template <class V>
-V decay_derivative(split_decay<V> w, V s) {
+WANE_INLINE V decay_derivative(split_decay<V> w, V s) {
   return carried(w, s, V(real_type<typename scalar_of_value<V>::type>(0)));
 }
 

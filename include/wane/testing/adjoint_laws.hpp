@@ -7,10 +7,19 @@
 
 namespace wane::testing {
 
+// The adjoint the laws are about, unless another is named; one is called as wane::adjoint is.
+struct cpu_adjoint {
+  template <class Op, class Out, class Gradients, class State>
+  void operator()(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
+                  adjoint_options<State> const& options) const {
+    adjoint(op, output_gradient, gradients, options);
+  }
+};
+
 // Checks the adjoint of a problem in double (or complex double). The loss is
 // Re <dy, y> + Re <df, final state> with random dy and df; `bound` is relative; 1e-8 is what
 // the central differences used can show.
-template <differentiable_problem P>
+template <differentiable_problem P, class Adjoint = cpu_adjoint>
 class adjoint_law_kit {
  public:
   using Op = operator_of<P>;
@@ -20,8 +29,12 @@ class adjoint_law_kit {
                 "wane::testing: the laws of the adjoint are checked in double; in float the "
                 "differences they compare with would be rounding");
 
-  adjoint_law_kit(P& p, double bound, unsigned seed)
-      : problem_(p), bound_(bound), shape_(p.make(0, p.time()).shape()), bits_(seed) {
+  adjoint_law_kit(P& p, double bound, unsigned seed, Adjoint adjoint = {})
+      : problem_(p),
+        bound_(bound),
+        adjoint_(adjoint),
+        shape_(p.make(0, p.time()).shape()),
+        bits_(seed) {
     auto const outputs =
         static_cast<std::size_t>(shape_.batch * shape_.time * shape_.heads * shape_.columns);
     auto const states =
@@ -61,7 +74,7 @@ class adjoint_law_kit {
     options.threads = threads;
     auto const dy = sequence_view<T>(output_gradient_.data(), shape_.batch, shape_.time,
                                      shape_.heads, shape_.columns);
-    adjoint(problem_.make(0, shape_.time), dy, problem_.gradients(), options);
+    adjoint_(problem_.make(0, shape_.time), dy, problem_.gradients(), options);
     return initial_gradient;
   }
 
@@ -117,15 +130,17 @@ class adjoint_law_kit {
 
   P& problem_;
   double bound_;
+  Adjoint adjoint_;
   recurrence_shape shape_;
   std::mt19937_64 bits_;
   numbers initial_, final_gradient_, output_gradient_;
 };
 
 // Checks all laws of the adjoint on a problem.
-template <differentiable_problem P>
-std::vector<law_result> check_adjoint_laws(P& p, double bound = 1e-8, unsigned seed = 1) {
-  return adjoint_law_kit<P>(p, bound, seed).check();
+template <differentiable_problem P, class Adjoint = cpu_adjoint>
+std::vector<law_result> check_adjoint_laws(P& p, double bound = 1e-8, unsigned seed = 1,
+                                           Adjoint adjoint = {}) {
+  return adjoint_law_kit<P, Adjoint>(p, bound, seed, adjoint).check();
 }
 
 }  // namespace wane::testing

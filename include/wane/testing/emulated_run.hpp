@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstring>
 #include <vector>
 
-#include "wane/cuda/scan_call.hpp"
+#include "wane/cuda/adjoint_call.hpp"
 #include "wane/testing/emulated_gpu.hpp"
 
 namespace wane::testing {
@@ -12,31 +13,72 @@ namespace wane::testing {
 // Small blocks, threads and groups, so that a few hundred tokens pass through every part.
 using small_scan = cuda::scan_config<64, 3, 2, 64, 512>;
 
+// Memory that a kernel may use, aligned as cudaMalloc aligns it.
+class lent_memory {
+ public:
+  explicit lent_memory(std::size_t bytes) : words_(bytes / sizeof(std::max_align_t) + 1) {}
+  operator cuda::workspace() { return {words_.data(), words_.size() * sizeof(std::max_align_t)}; }
+
+ private:
+  std::vector<std::max_align_t> words_;
+};
+
+// Runs one kernel over tiles; body(packed, machine, arguments), packed being a constant.
+template <class Config, class Arguments, class Body>
+void run_emulated(emulated_gpu gpu, Arguments arguments, Body const& body) {
+  std::memset(static_cast<void*>(arguments.work.tickets), 0, arguments.work.zeroed_bytes);
+  arguments.blocks = std::min<index>(gpu.blocks, arguments.plan.work_items());
+  gpu.blocks = static_cast<int>(arguments.blocks);
+  emulated_grid<Config::threads> grid(gpu, arguments.layout.bytes);
+  grid.run([&](auto& machine) {
+    if (arguments.sequences.starts)
+      body(std::true_type{}, machine, arguments);
+    else
+      body(std::false_type{}, machine, arguments);
+  });
+}
+
 // wane::cuda::run on memory of the host. Throws machine_fault where the kernel breaks a rule.
 template <class Config = small_scan, class Op, class Out, class State = accumulate_type<Op>>
 void run(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
          run_options<State> const& options = {}) {
   cuda::check_scan<Op, Out>();
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
-    using word = std::max_align_t;
-    std::vector<word> memory(cuda::scan_workspace_bytes<Config>(op, options) / sizeof(word) + 1);
-    cuda::workspace const lent{memory.data(), memory.size() * sizeof(word)};
-    auto arguments = cuda::scan_call<Config>(op, output, options, lent);
-    std::memset(memory.data(), 0, arguments.work.zeroed_bytes);
-    emulated_gpu resident = gpu;
-    resident.blocks = static_cast<int>(std::min<index>(gpu.blocks, arguments.plan.work_items()));
-    arguments.blocks = resident.blocks;
-    emulated_grid<Config::threads> grid(resident, arguments.layout.bytes);
-    grid.run([&](auto& machine) {
-      if (options.packed.present())
-        cuda::scan_kernel<Config, true>(machine, arguments);
-      else
-        cuda::scan_kernel<Config, false>(machine, arguments);
-    });
+    lent_memory memory(cuda::scan_workspace_bytes<Config>(op, options));
+    run_emulated<Config>(gpu, cuda::scan_call<Config>(op, output, options, memory),
+                         [](auto packed, auto& machine, auto const& arguments) {
+                           cuda::scan_kernel<Config, packed()>(machine, arguments);
+                         });
   }
 }
 
-// For law_kit: every call has an order of its own.
+// wane::cuda::adjoint, likewise.
+template <class Config = small_scan, class Op, class Out, class Gradients,
+          class State = accumulate_type<Op>>
+void adjoint(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,
+             Gradients const& gradients, adjoint_options<State> const& options = {}) {
+  cuda::check_adjoint<Op, Out, Gradients>();
+  if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
+    lent_memory memory(cuda::scan_adjoint_workspace_bytes<Config>(op, options));
+    auto const calls = cuda::adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+    run_emulated<Config>(gpu, calls.forward, [](auto packed, auto& machine, auto const& arguments) {
+      cuda::scan_kernel<Config, packed()>(machine, arguments);
+    });
+    run_emulated<Config>(gpu, calls.backward,
+                         [](auto packed, auto& machine, auto const& arguments) {
+                           cuda::adjoint_kernel<Config, packed()>(machine, arguments);
+                         });
+    if constexpr (time_invariant<Op>) {
+      cuda::scan_plan const& plan = calls.backward.plan;
+      for (index block = 0; block < plan.shape.heads * (plan.shape.rows + 1); ++block)
+        emulated_grid<Config::threads>({1, gpu.seed}, 4096).run([&](auto& machine) {
+          cuda::sum_tiles(machine, calls.backward, block);
+        });
+    }
+  }
+}
+
+// For law_kit and adjoint_law_kit: every call has an order of its own.
 template <class Config = small_scan>
 class emulated_runner {
  public:
@@ -48,6 +90,13 @@ class emulated_runner {
     emulated_gpu other = gpu_;
     other.seed += calls_++;
     testing::run<Config>(other, op, output, options);
+  }
+  template <class Op, class Out, class Gradients, class State>
+  void operator()(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
+                  adjoint_options<State> const& options) const {
+    emulated_gpu other = gpu_;
+    other.seed += calls_++;
+    testing::adjoint<Config>(other, op, output_gradient, gradients, options);
   }
 
  private:

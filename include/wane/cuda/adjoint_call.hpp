@@ -1,0 +1,115 @@
+// What a call of the adjoint asks for: its checks, and the arguments of its three kernels.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/scan_adjoint.hpp"
+#include "wane/cuda/scan_call.hpp"
+
+namespace wane::cuda {
+
+// A token of the adjoint needs more registers than one of the scan.
+template <class V>
+using default_adjoint_config = scan_config<256, sizeof(V) <= 4 ? 9 : 3, 4, index{1} << 20, 512>;
+
+// Sentences for what the adjoint cannot do.
+template <class Op, class Out, class Gradients>
+consteval void check_adjoint() {
+  check_scan<Op, std::remove_const_t<Out>>();
+  using V = accumulate_type<Op>;
+  using Sink = decltype(std::declval<Gradients const&>().at(place<>{}));
+  static_assert(takes_what_it_names<Sink, V>,
+                "wane::cuda::adjoint: element, column, row and whole of a sink take gradients of "
+                "the type the recurrence computes in; one here takes another");
+  static_assert(time_invariant<Op> || (!takes_rows<Sink, V> && !takes_tokens<Sink, V>),
+                "wane::cuda::adjoint: gradients by row or token are sums over columns; they are "
+                "there for a time-invariant recurrence only, which gets them once a head");
+  static_assert(
+      channelwise<Op> || !takes_elements<Sink, index, V>,
+      "wane::cuda::adjoint: element(j, ...) of a sink is for channelwise recurrences; the "
+      "gradients of this one go to column, row and whole");
+}
+
+// The workspace of an adjoint: that of its scans, the states before every tile, sums of tiles.
+template <class V>
+struct adjoint_workspace {
+  std::size_t kept_at, sums_at, bytes;
+
+  explicit adjoint_workspace(scan_plan const& plan) {
+    auto const tiles = static_cast<std::size_t>(plan.lines * plan.tiles);
+    auto const rows = static_cast<std::size_t>(plan.shape.rows);
+    kept_at = scan_workspace<V>(plan, nullptr).bytes;
+    sums_at = kept_at + rounded_up((tiles * rows << plan.columns_log2) * sizeof(V));
+    bytes = sums_at + rounded_up(tiles * (rows + 1) * sizeof(row_sums<V>));
+  }
+};
+
+// The bytes of workspace that adjoint(stream, op, ..., workspace, options) asks for.
+template <class Config, class Op, class State>
+std::size_t scan_adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options) {
+  return adjoint_workspace<accumulate_type<Op>>(
+             plan_scan<Config>(op, sequences_of(checked_extents(op), options.packed),
+                               options.packed.present()))
+      .bytes;
+}
+template <class Op, class State = accumulate_type<Op>>
+std::size_t adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options = {}) {
+  return scan_adjoint_workspace_bytes<default_adjoint_config<accumulate_type<Op>>>(op, options);
+}
+
+// First the states are found, by a scan without output; then gradients go backward; then, where
+// there are any, the sums of tiles are added up.
+template <class Op, class Out, class Gradients, class State>
+struct adjoint_calls {
+  scan_arguments<Op, accumulate_type<Op>, State> forward;
+  adjoint_arguments<Op, Out, Gradients, State> backward;
+};
+
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <class Config, class Op, class Out, class Gradients, class State>
+auto adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
+                  adjoint_options<State> const& options, workspace const& memory) {
+  using V = accumulate_type<Op>;
+  using Dy = std::remove_const_t<Out>;
+  recurrence_shape const shape = checked_extents(op);
+  if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
+  check("output_gradient", output_gradient, shape);
+  index const sequences = checked_sequences(shape, options.packed);
+  check("initial", options.initial, sequences, shape);
+  check("final_gradient", options.final_gradient, sequences, shape);
+  check("initial_gradient", options.initial_gradient, sequences, shape);
+  scan_plan const plan = plan_scan<Config>(op, sequences, options.packed.present());
+  adjoint_workspace<V> const parts(plan);
+  check_workspace(memory, parts.bytes, "adjoint_workspace_bytes");
+  auto* const start = static_cast<std::byte*>(memory.data);
+  V* const kept = reinterpret_cast<V*>(start + parts.kept_at);
+  scan_workspace<V> const work(plan, memory.data);
+  sequence_list const list = sequences_of_call(shape.time, sequences, options);
+  std::size_t const staged = staged_bytes<Config>(op);
+  std::size_t const gradient_bytes =
+      rounded_up(static_cast<std::size_t>(Config::threads * Config::tokens) * sizeof(Dy));
+  return adjoint_calls<Op, Dy, Gradients, State>{
+      {op,
+       {},
+       options.initial.values,
+       {},
+       nullptr,
+       list,
+       kept,
+       plan,
+       shared_layout::of<Config, V>(plan, staged, 0, false),
+       work,
+       0},
+      {op, output_gradient, gradients, options.initial.values, options.final_gradient.values,
+       options.initial_gradient.values, list, kept,
+       reinterpret_cast<row_sums<V>*>(start + parts.sums_at), plan,
+       shared_layout::of<Config, V>(plan, staged + gradient_bytes, 0, true), work, 0}};
+}
+
+// The kernel that goes backward, as every thread of the machine runs it.
+template <class Config, bool Packed, machine M, class Op, class Out, class Gradients, class State>
+WANE_HOST_DEVICE void adjoint_kernel(M& machine,
+                                     adjoint_arguments<Op, Out, Gradients, State> const& a) {
+  scan_adjoint<Config, Packed, M, Op, Out, Gradients, State>(machine, a)();
+}
+
+}  // namespace wane::cuda
