@@ -16,7 +16,8 @@ void expect_to_hold(std::vector<law_result> const& results) {
 
 template <class T>
 class EmulatedLaws : public ::testing::Test {};
-using Scalars = ::testing::Types<float, double, std::complex<float>, std::complex<double>>;
+// The other types: scan_types_emulated_test.cpp.
+using Scalars = ::testing::Types<float, std::complex<double>>;
 TYPED_TEST_SUITE(EmulatedLaws, Scalars);
 
 TYPED_TEST(EmulatedLaws, Hold) {

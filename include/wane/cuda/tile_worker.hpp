@@ -195,8 +195,9 @@ class tile_worker {
     machine_.barrier();
     if (goes_on) return {current.line, current.tile + 1};
     if (alone) return {-1, 0};
-    auto const taken = static_cast<index>(machine_.read_shared(ticket));
-    if (taken >= plan.work_items()) return {-1, 0};
+    std::uint64_t const number = machine_.read_shared(ticket);
+    if (number >= static_cast<std::uint64_t>(plan.work_items())) return {-1, 0};
+    auto const taken = static_cast<index>(number);
     if (plan.in_order) return {taken, 0};
     return {taken % plan.lines, taken / plan.lines};
   }

@@ -45,16 +45,19 @@ class emulated_grid {
       for (int t = 0; t < Threads; ++t) {
         threads_.emplace_back([this, &body, b, t] {
           try {
-            emulated_thread<Threads> machine(*this, b, t);
-            body(machine);
+            if (!fault_) {
+              emulated_thread<Threads> machine(*this, b, t);
+              body(machine);
+            }
           } catch (...) {
             if (!fault_) fault_ = std::current_exception();
           }
-          end();
+          end(b, t);
         });
         blocks_[b].ready.push_back(t);
       }
     unfinished_ = threads_.size();
+    ended_.resize(threads_.size());
     for (auto& b : blocks_) std::shuffle(b.ready.begin(), b.ready.end(), bits_);
     running_ = next();
     outside_.switch_to(*running_);
@@ -101,7 +104,8 @@ class emulated_grid {
   // The fiber to go on with; where no thread can, a raised flag becomes visible. Outside at the
   // end.
   fiber* next() {
-    if (fault_ || unfinished_ == 0) return &outside_;
+    if (unfinished_ == 0) return &outside_;
+    if (fault_) return &threads_[first_unfinished()];
     if (!raised_.empty() && gpu_.order != turns::last_taken && bits_() % 8 == 0) show_flag();
     for (;;) {
       std::vector<std::size_t> able;
@@ -115,7 +119,7 @@ class emulated_grid {
         fault_ = std::make_exception_ptr(machine_fault(
             "every thread waits: a barrier or a shuffle that some do not reach, or a flag that "
             "nobody raises"));
-        return &outside_;
+        return &threads_[first_unfinished()];
       }
       auto const earlier = [&](std::size_t a, std::size_t b) {
         return blocks_[a].taken < blocks_[b].taken;
@@ -135,12 +139,23 @@ class emulated_grid {
   void hand_over() {
     fiber* const own = running_;
     fiber* const other = next();
-    if (other == own) return;
+    if (other == own) {
+      if (fault_) throw stopped{};
+      return;
+    }
     running_ = other;
     own->switch_to(*other);
+    if (fault_) throw stopped{};
   }
-  void end() {
+  // After a fault every thread is continued once more, so that its stack unwinds.
+  struct stopped {};
+  std::size_t first_unfinished() const {
+    return static_cast<std::size_t>(std::find(ended_.begin(), ended_.end(), false) -
+                                    ended_.begin());
+  }
+  void end(std::size_t block, int thread) {
     --unfinished_;
+    ended_[block * Threads + static_cast<std::size_t>(thread)] = true;
     fiber* const own = running_;
     running_ = next();
     own->leave(*running_);
@@ -166,6 +181,7 @@ class emulated_grid {
   fiber outside_;
   fiber* running_ = nullptr;
   std::size_t unfinished_ = 0;
+  std::vector<bool> ended_;
   std::exception_ptr fault_;
 };
 
