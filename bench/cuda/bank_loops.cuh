@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <vector>
+
 #include "cuda/linear_loops.cuh"
+#include "wane/operators/exponential_bank.hpp"
 
 namespace wane::bench {
 
@@ -14,6 +17,27 @@ struct bank_arrays {
   float* output;
   index heads, channels;
 };
+
+// log_decay, key and query: timescales of one token to a thousand, each with a weight of its own.
+inline std::vector<float> bank_nodes(index heads) {
+  auto const count = static_cast<std::size_t>(heads) * bank_rows;
+  std::vector<float> nodes(3 * count);
+  for (std::size_t i = 0; i < count; ++i) {
+    double const s = static_cast<double>(i % bank_rows), h = static_cast<double>(i / bank_rows);
+    nodes[i] = static_cast<float>(-std::pow(10, -3 + 3 * s / bank_rows - 0.01 * h));
+    nodes[count + i] = static_cast<float>(0.3 + 0.05 * s);
+    nodes[2 * count + i] = static_cast<float>(1 - 0.03 * s + 0.01 * h);
+  }
+  return nodes;
+}
+
+inline exponential_bank<float> bank_operation(bank_arrays const& p, sequence_view<float const> x) {
+  exponential_bank<float>::nodes nodes;
+  nodes.log_decay = {p.log_decay, p.heads, bank_rows};
+  nodes.key = {p.key, p.heads, bank_rows};
+  nodes.query = {p.query, p.heads, bank_rows};
+  return {nodes, x};
+}
 
 // Calls take(place, y) along line k. The loads of eight tokens are on their way together.
 template <class Real, class Take>

@@ -5,23 +5,9 @@
 #include "cuda/bank_loops.cuh"
 #include "cuda/contest.cuh"
 #include "wane/cuda/run.cuh"
-#include "wane/operators/exponential_bank.hpp"
 
 namespace wane::bench {
 namespace {
-
-// log_decay, key and query: timescales of one token to a thousand, each with a weight of its own.
-std::vector<float> bank_nodes(index heads) {
-  auto const count = static_cast<std::size_t>(heads) * bank_rows;
-  std::vector<float> nodes(3 * count);
-  for (std::size_t i = 0; i < count; ++i) {
-    double const s = static_cast<double>(i % bank_rows), h = static_cast<double>(i / bank_rows);
-    nodes[i] = static_cast<float>(-std::pow(10, -3 + 3 * s / bank_rows - 0.01 * h));
-    nodes[count + i] = static_cast<float>(0.3 + 0.05 * s);
-    nodes[2 * count + i] = static_cast<float>(1 - 0.03 * s + 0.01 * h);
-  }
-  return nodes;
-}
 
 class bank_problem {
  public:
@@ -71,11 +57,7 @@ class bank_problem {
     return {values, e_.batch, e_.time, e_.heads, e_.channels};
   }
   exponential_bank<float> operation() const {
-    exponential_bank<float>::nodes nodes;
-    nodes.log_decay = {arrays_.log_decay, e_.heads, bank_rows};
-    nodes.key = {arrays_.key, e_.heads, bank_rows};
-    nodes.query = {arrays_.query, e_.heads, bank_rows};
-    return {nodes, whole(arrays_.values)};
+    return bank_operation(arrays_, whole(arrays_.values));
   }
 
   extents e_;

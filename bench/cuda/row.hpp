@@ -54,6 +54,8 @@ inline constexpr extents one_channel{1, 1, index{1} << 24, 1}, one_head{1, 1, in
 std::vector<row> linear_log_rows();
 std::vector<row> linear_factor_rows();
 std::vector<row> linear_bfloat16_rows();
+std::vector<row> linear_adjoint_rows();
 std::vector<row> exponential_bank_rows();
+std::vector<row> bank_adjoint_rows();
 
 }  // namespace wane::bench
