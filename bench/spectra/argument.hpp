@@ -68,13 +68,13 @@ inline std::vector<std::int64_t> whole_numbers(std::string const& option, std::s
   return numbers;
 }
 
-// One of the names allowed.
+// One of the names allowed; `also` ends the sentence that lists them.
 inline std::string one_of(std::string const& option, std::string const& text,
-                          std::vector<std::string> const& names) {
+                          std::vector<std::string> const& names, char const* also = "") {
   if (std::find(names.begin(), names.end(), text) != names.end()) return text;
   std::string message = option + " " + in_quotes(text) + " is unknown; choose from ";
   for (std::size_t i = 0; i < names.size(); ++i) message += (i ? ", " : "") + names[i];
-  throw input_error(message);
+  throw input_error(message + also);
 }
 
 }  // namespace wane::bench

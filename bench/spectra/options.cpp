@@ -107,10 +107,8 @@ std::vector<std::string> spectra_in(std::string const& text) {
   std::vector<std::string> names;
   for (auto const& s : spectrum_list()) names.push_back(s.name);
   if (text == "all") return names;
-  auto allowed = names;
-  allowed.push_back("all (alone)");
   auto const chosen = parts_of(text, ',');
-  for (auto const& name : chosen) one_of("--spectra", name, allowed);
+  for (auto const& name : chosen) one_of("--spectra", name, names, " or all, alone");
   require_distinct("--spectra", chosen, text);
   return chosen;
 }

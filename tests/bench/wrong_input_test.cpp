@@ -61,6 +61,7 @@ TEST(WrongInput, OnTheCommandLine) {
       {{"--kernel", power, "--channels", "-3"}, "from 1 to 256"},
       {{"--kernel", power, "--channels", "8,16,8"}, "twice"},
       {{"--kernel", power, "--spectra", "geometric,hippo"}, "'hippo' is unknown; choose from"},
+      {{"--kernel", power, "--spectra", "all (alone)"}, "is unknown; choose from"},
       {{"--kernel", power, "--spectra", "geometric,geometric"}, "twice"},
       {{"--kernel", power, "--spectra", ""}, "choose from"},
       {{"--kernel", power, "--at", "1"}, "from 2 to"},

@@ -1,4 +1,4 @@
-// bfloat16 and float16: storage types of the host, read as float, rounded to nearest even.
+// bfloat16 and float16: storage types, read as float, rounded to nearest even.
 // SPDX-License-Identifier: MIT
 #pragma once
 

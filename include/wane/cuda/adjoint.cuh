@@ -26,14 +26,11 @@ void launch_adjoint(stream on, adjoint_calls<Op, Out, Gradients, State> const& c
                                 calls.forward);
   launch_tiles<Config::threads>(on, device_adjoint<Config, Packed, Op, Out, Gradients, State>,
                                 calls.backward);
-  using Sink = decltype(calls.backward.gradients.at(place<>{}));
-  using V = accumulate_type<Op>;
-  if constexpr (takes_rows<Sink, V> || takes_tokens<Sink, V>) {
-    recurrence_shape const& shape = calls.backward.plan.shape;
+  if constexpr (sums_tiles<Gradients, accumulate_type<Op>>) {
     cudaLaunchConfig_t launch = {};
-    launch.gridDim = dim3(static_cast<unsigned>(shape.heads * (shape.rows + 1)));
+    launch.gridDim = dim3(static_cast<unsigned>(blocks_of_sums(calls.backward.plan.shape)));
     launch.blockDim = dim3(Config::threads);
-    launch.dynamicSmemBytes = 4096;
+    launch.dynamicSmemBytes = shared_bytes_of_sums;
     launch.stream = on.handle;
     using arguments = adjoint_arguments<Op, Out, Gradients, State>;
     check(cudaLaunchKernelEx(&launch, device_sums<Config::threads, arguments>, calls.backward),

@@ -17,6 +17,9 @@ consteval void check_adjoint() {
   check_scan<Op, std::remove_const_t<Out>>();
   using V = accumulate_type<Op>;
   using Sink = decltype(std::declval<Gradients const&>().at(place<>{}));
+  static_assert(std::is_trivially_copyable_v<Gradients>,
+                "wane::cuda::adjoint: gradients are copied to the device; theirs must be trivially "
+                "copyable, and `at` and the members of the sink WANE_HOST_DEVICE");
   static_assert(takes_what_it_names<Sink, V>,
                 "wane::cuda::adjoint: element, column, row and whole of a sink take gradients of "
                 "the type the recurrence computes in; one here takes another");
@@ -54,6 +57,17 @@ std::size_t scan_adjoint_workspace_bytes(Op const& op, adjoint_options<State> co
 template <class Op, class State = accumulate_type<Op>>
 std::size_t adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options = {}) {
   return scan_adjoint_workspace_bytes<default_adjoint_config<accumulate_type<Op>>>(op, options);
+}
+
+// Does a sink take what is summed over tokens and columns? Then sum_tiles runs too, a block for
+// each head and row and one for each head, with this much shared memory.
+template <class Gradients, class V>
+inline constexpr bool sums_tiles =
+    takes_rows<decltype(std::declval<Gradients const&>().at(place<>{})), V> ||
+    takes_tokens<decltype(std::declval<Gradients const&>().at(place<>{})), V>;
+inline constexpr std::size_t shared_bytes_of_sums = 4096;
+inline index blocks_of_sums(recurrence_shape const& shape) {
+  return shape.heads * (shape.rows + 1);
 }
 
 // First the states are found, by a scan without output; then gradients go backward; then, where

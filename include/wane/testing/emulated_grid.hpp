@@ -70,7 +70,6 @@ class emulated_grid {
 
   // Where the threads of a warp meet to shuffle; two sets of values in turn.
   struct warp_state {
-    int arrived = 0;
     alignas(16) std::byte values[2][cuda::warp_size][64];
     std::vector<int> waiting;
   };

@@ -68,13 +68,10 @@ void adjoint(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gr
                          [](auto packed, auto& machine, auto const& arguments) {
                            cuda::adjoint_kernel<Config, packed()>(machine, arguments);
                          });
-    if constexpr (time_invariant<Op>) {
-      cuda::scan_plan const& plan = calls.backward.plan;
-      for (index block = 0; block < plan.shape.heads * (plan.shape.rows + 1); ++block)
-        emulated_grid<Config::threads>({1, gpu.seed}, 4096).run([&](auto& machine) {
-          cuda::sum_tiles(machine, calls.backward, block);
-        });
-    }
+    if constexpr (cuda::sums_tiles<Gradients, accumulate_type<Op>>)
+      for (index block = 0; block < cuda::blocks_of_sums(calls.backward.plan.shape); ++block)
+        emulated_grid<Config::threads>({1, gpu.seed}, cuda::shared_bytes_of_sums)
+            .run([&](auto& machine) { cuda::sum_tiles(machine, calls.backward, block); });
   }
 }
 
