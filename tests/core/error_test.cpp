@@ -32,7 +32,7 @@ TEST(Require, TellsNeighbouringNumbersApart) {
   double const next = std::nextafter(1.0, 2.0);
   EXPECT_NE(message_of(next), message_of(1.0));
   EXPECT_EQ(std::stod(message_of(next)), next);
-  EXPECT_EQ(std::stod(message_of(0.1)), 0.1);
+  EXPECT_EQ(message_of(0.1, ", ", 1e-13f), "0.1, 1e-13");
 }
 
 TEST(Require, WritesLargeIndicesInFull) {

@@ -5,7 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/math/special_functions/digamma.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
+#include <boost/multiprecision/cpp_complex.hpp>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -111,6 +115,81 @@ TEST(GruenwaldLetnikov, RefusesAnOrderOutsideItsRange) {
 
 TEST(GruenwaldLetnikov, RefusesANegativeLag) {
   EXPECT_THROW(gruenwald_letnikov(0.5)(-1), wane::error);
+}
+
+TEST(GruenwaldLetnikov, HasADerivativeInItsOrder) {
+  // dw/dalpha = w (psi(l+alpha) - psi(alpha)): a sum of 1/(i+alpha) up to 4096, digamma in 50
+  // digits from there. Five epsilon beside those of w.
+  for (double alpha : orders) {
+    gruenwald_letnikov const kernel(alpha);
+    EXPECT_EQ(kernel.derivative(0), 0.0);
+    for (std::int64_t lag : {1, 2, 7, 15, 16, 17, 40, 1000, 4096}) {
+      fifty_digits sum = 0;
+      for (std::int64_t i = 0; i < lag; ++i) sum += 1 / (i + fifty_digits(alpha));
+      EXPECT_LE(epsilons(kernel.derivative(lag), exact(alpha, lag) * sum), 9)
+          << "alpha " << alpha << ", lag " << lag;
+    }
+    fifty_digits const far = 1000000000000, a = alpha;
+    EXPECT_LE(epsilons(kernel.derivative(1000000000000),
+                       exact(alpha, 1000000000000) *
+                           (boost::math::digamma(far + a) - boost::math::digamma(a))),
+              9)
+        << "alpha " << alpha;
+  }
+}
+
+TEST(GruenwaldLetnikov, AddsUpInClosedForm) {
+  for (double alpha : {1e-3, 0.1, 0.5, 0.9, 1.0}) {
+    gruenwald_letnikov const kernel(alpha);
+    EXPECT_EQ(kernel.sum(0), 0.0);
+    fifty_digits sum = 0, weight = 1;
+    for (std::int64_t lag = 0; lag < 3000; ++lag) {
+      sum += weight;
+      weight *= (lag + fifty_digits(alpha)) / (lag + 1);
+      if (lag % 100 < 3) {
+        EXPECT_LE(epsilons(kernel.sum(lag + 1), sum), 6) << alpha << ", " << lag;
+      }
+    }
+  }
+  // Growth (VORT, Prop. 4.4): t^alpha / Gamma(1+alpha), to a part of about 1/t.
+  EXPECT_NEAR(gruenwald_letnikov(0.3).sum(1000000) * std::tgamma(1.3) / std::pow(1e6, 0.3), 1,
+              1e-6);
+}
+
+TEST(GruenwaldLetnikov, HasTheFrequencyResponseOfAFractionalSum) {
+  using complex = boost::multiprecision::cpp_complex_50;
+  for (double alpha : {0.1, 0.5, 1.0})
+    for (double omega : {1e-9, 1e-3, 0.5, 2.0, 3.14159, -1e-3, -3.0}) {
+      complex const right = pow(1 - exp(complex(0, -fifty_digits(omega))), fifty_digits(-alpha));
+      std::complex<double> const is = gruenwald_letnikov(alpha).frequency_response(omega);
+      complex const apart = complex(is.real(), is.imag()) - right;
+      EXPECT_LE(static_cast<double>(abs(apart) / abs(right)), 1e-15) << alpha << ", " << omega;
+    }
+  for (double omega : {0.0, 3.15, -4.0, std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_THROW((void)gruenwald_letnikov(0.5).frequency_response(omega), wane::error) << omega;
+}
+
+TEST(GruenwaldLetnikov, IsTheLaplaceTransformOfItsDensity) {
+  // The trapezoidal rule in log rate, whose error falls faster than any power of the step.
+  for (double alpha : {0.1, 0.5, 0.9}) {
+    gruenwald_letnikov const kernel(alpha);
+    for (std::int64_t lag : {1, 2, 10, 1000}) {
+      double sum = 0;
+      for (double u = -400; u < 6; u += 0.125)
+        sum += 0.125 * std::exp(u) * kernel.density(std::exp(u)) *
+               std::exp(-std::exp(u) * static_cast<double>(lag));
+      EXPECT_NEAR(sum / kernel(lag), 1, 1e-12) << alpha << ", " << lag;
+    }
+  }
+}
+
+TEST(GruenwaldLetnikov, HasSecondDifferencesThatDoNotCancel) {
+  for (double alpha : {0.1, 0.5, 0.9})
+    for (std::int64_t lag : {1, 2, 20, 1000, 4000}) {
+      fifty_digits const bend =
+          exact(alpha, lag - 1) - 2 * exact(alpha, lag) + exact(alpha, lag + 1);
+      EXPECT_LE(epsilons(gruenwald_letnikov(alpha).second_difference(lag), bend), 8);
+    }
 }
 
 }  // namespace

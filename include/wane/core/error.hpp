@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <charconv>
 #include <sstream>
 #include <stdexcept>
+#include <type_traits>
 
 namespace wane {
 
@@ -13,14 +15,24 @@ class error : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+// A number as the fewest digits that tell it from its neighbours, anything else as it is printed.
+template <class Part>
+void write_part(std::ostream& to, Part const& part) {
+  if constexpr (std::is_floating_point_v<Part>) {
+    char digits[64];
+    to.write(digits, std::to_chars(digits, digits + sizeof digits, part).ptr - digits);
+  } else {
+    to << part;
+  }
+}
+
 // Throws wane::error with the concatenated parts unless `condition` holds.
 // require(beta > 0, "beta is ", beta, "; it must be positive");
 template <class... Parts>
 void require(bool condition, Parts const&... parts) {
   if (condition) return;
   std::ostringstream message;
-  message.precision(17);
-  (message << ... << parts);
+  (write_part(message, parts), ...);
   throw error(message.str());
 }
 

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 
 #include "wane/core/error.hpp"
 
@@ -44,6 +48,8 @@ class gruenwald_letnikov {
 
   double alpha() const { return order; }
 
+  double at_zero() const { return 1; }
+
   double operator()(std::int64_t lag) const {
     require(lag >= 0, "lag is ", lag, "; it must not be negative");
     auto const l = static_cast<double>(lag);
@@ -65,7 +71,49 @@ class gruenwald_letnikov {
     return leading + leading * correction;
   }
 
+  // dw_l/dalpha = w_l (psi(l+alpha) - psi(alpha)), whose parts have the same sign.
+  double derivative(std::int64_t lag) const {
+    double const value = (*this)(lag);
+    auto const l = static_cast<double>(lag);
+    if (lag >= 16) return value * (boost::math::digamma(l + order) - boost::math::digamma(order));
+    double sum = 0;
+    for (double i = l; i-- > 0;) sum += 1 / (i + order);
+    return value * sum;
+  }
+
+  // w_0 + ... + w_{count-1} = Gamma(count+alpha) / (Gamma(1+alpha) Gamma(count)).
+  double sum(std::int64_t count) const {
+    return (*this)(count) * (static_cast<double>(count) / order);
+  }
+
+  // w_{l-1} - 2 w_l + w_{l+1}, which falls with l as every difference of a completely monotone
+  // sequence does; l >= 1.
+  double second_difference(std::int64_t lag) const {
+    require(lag >= 1, "lag is ", lag, "; a second difference needs a lag of at least 1");
+    auto const l = static_cast<double>(lag);
+    return (*this)(lag - 1) * ((1 - order) / l) * ((2 - order) / (l + 1));
+  }
+
+  // Sum_l w_l e^{-i omega l} = (1 - e^{-i omega})^{-alpha}, of size |2 sin(omega/2)|^{-alpha};
+  // omega in radians a step, in [-pi, pi], not 0 where the memory has no bound.
+  std::complex<double> frequency_response(double omega) const {
+    require(std::abs(omega) <= pi && omega != 0, "omega is ", omega,
+            "; it must be in [-pi, pi] and not 0, where the response has no bound");
+    double const angle = (pi - std::abs(omega)) / 2 * order;
+    return std::polar(std::pow(2 * std::abs(std::sin(omega / 2)), -order),
+                      omega > 0 ? -angle : angle);
+  }
+
+  // w_l = Int_0^inf density(r) e^{-rl} dr, r the rate: density = (e^r - 1)^{-alpha} /
+  // (Gamma(alpha) Gamma(1-alpha)). None at alpha = 1, where all mass is at r = 0.
+  double density(double rate) const {
+    return std::pow(std::expm1(rate), -order) * std::sin(pi * std::min(order, 1 - order)) / pi;
+  }
+  // w_l falls like l^{-tail_exponent}.
+  double tail_exponent() const { return 1 - order; }
+
  private:
+  static constexpr double pi = std::numbers::pi;
   static constexpr std::size_t terms = 6;
 
   double order;

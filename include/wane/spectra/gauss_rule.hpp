@@ -1,0 +1,54 @@
+// gauss_rule: few nodes with the same moments as many, all weights positive.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Eigenvalues>
+#include <cstddef>
+#include <vector>
+
+namespace wane::spectra {
+
+struct node {
+  double at, weight;
+};
+
+// The rule of `count` nodes with Sum weight p(at) = Sum over `measure` for every polynomial p of
+// degree below 2 count (Golub and Welsch 1969; coefficients by Stieltjes' procedure, which is
+// stable for few nodes). Weights of the measure are positive; where it has no more than `count`
+// nodes it is the rule.
+inline std::vector<node> gauss_rule(std::vector<node> const& measure, std::size_t count) {
+  if (measure.size() <= count) return measure;
+  auto const size = static_cast<Eigen::Index>(count);
+  Eigen::VectorXd diagonal(size), beside(size > 1 ? size - 1 : 0);
+  // Orthonormal polynomials, the one before the last and the last, on the nodes of the measure.
+  double total = 0;
+  for (node const& n : measure) total += n.weight;
+  std::vector<double> before(measure.size(), 0.0), last(measure.size(), 1 / std::sqrt(total));
+  double length = 0;
+  for (Eigen::Index k = 0; k < size; ++k) {
+    double mean = 0;
+    for (std::size_t i = 0; i < measure.size(); ++i)
+      mean += measure[i].weight * measure[i].at * last[i] * last[i];
+    diagonal(k) = mean;
+    if (k + 1 == size) break;
+    double square = 0;
+    for (std::size_t i = 0; i < measure.size(); ++i) {
+      double const next = (measure[i].at - mean) * last[i] - length * before[i];
+      before[i] = last[i], last[i] = next;
+      square += measure[i].weight * next * next;
+    }
+    length = std::sqrt(square);
+    for (double& value : last) value /= length;
+    beside(k) = length;
+  }
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+  solver.computeFromTridiagonal(diagonal, beside);
+  std::vector<node> rule;
+  for (Eigen::Index k = 0; k < size; ++k) {
+    double const first = solver.eigenvectors()(0, k);
+    rule.push_back({solver.eigenvalues()(k), total * first * first});
+  }
+  return rule;
+}
+
+}  // namespace wane::spectra
