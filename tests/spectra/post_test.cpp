@@ -19,12 +19,6 @@ double error(std::vector<double> const& rates, std::int64_t position) {
   return fit(rates, power_law(0.5), position).max_absolute_error;
 }
 
-TEST(Post, TapersFromTheSlowestChannelToTheFastest) {
-  EXPECT_EQ(linear_taper(1), std::vector<double>{0});
-  EXPECT_EQ(linear_taper(2), (std::vector<double>{1, 0}));
-  EXPECT_EQ(linear_taper(5), (std::vector<double>{1, 0.75, 0.5, 0.25, 0}));
-}
-
 TEST(Post, CoversAtEveryPositionWhatTheBaseCoversWhereItWasTrained) {
   for (std::int64_t position : {1, 2, 1000, 65536, 100000000}) {
     auto const unit = covering_rates(geometric(16, unit_range(2048)), 2048, position);

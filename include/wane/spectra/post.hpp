@@ -11,18 +11,9 @@
 #include "wane/spectra/best_range.hpp"
 #include "wane/spectra/checks.hpp"
 #include "wane/spectra/geometric.hpp"
+#include "wane/spectra/taper.hpp"
 
 namespace wane::spectra {
-
-// alpha_k = (N-1-k)/(N-1): the slowest channel (k = 0) stretches with the position, the fastest
-// stays. N = 1 gives 0. (PoST, section 4.3; the first term of Prop. 4.16.)
-inline std::vector<double> linear_taper(std::int64_t count) {
-  require_count(count, "count");
-  std::vector<double> taper(static_cast<std::size_t>(count), 0.0);
-  for (std::size_t k = 0; k + 1 < taper.size(); ++k)
-    taper[k] = static_cast<double>(taper.size() - 1 - k) / static_cast<double>(taper.size() - 1);
-  return taper;
-}
 
 // Covering scaling, r_k (t/T)^{-alpha_k}, alpha the linear taper: the base spectrum is the design
 // at T = trained_at, and at every t the timescales cover [1, t] as the base covers [1, T] (Theorem

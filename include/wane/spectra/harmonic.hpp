@@ -1,0 +1,44 @@
+// Generalised harmonic sums, which add up tapered decays between two positions.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "wane/core/error.hpp"
+#include "wane/spectra/checks.hpp"
+
+namespace wane::spectra {
+
+// Sum of u^{-alpha} over first < u <= last: a state that a channel of rate r and taper alpha holds
+// after position `first` has become exp(-r harmonic_sum(alpha, first, last)) of itself after
+// position `last`. (At alpha = 1 that is (first/last)^r, a power law, where PoST's Corollary 4.13
+// has an exponential.) Adds up to position 16, and takes Euler's and Maclaurin's formula from
+// there, in differences, so that neighbouring positions of 10^15 lose nothing; to 4e-15 of the
+// sum.
+inline double harmonic_sum(double alpha, std::int64_t first, std::int64_t last) {
+  require(alpha >= 0 && alpha <= 1, "alpha is ", alpha, "; it must be in [0, 1]");
+  require(first >= 0 && first <= last && last <= longest_horizon, "positions are ", first, " and ",
+          last, "; they must be from 0 to 2^53, the second not before the first");
+  constexpr std::int64_t summed = 16;
+  double sum = 0;
+  for (; first < last && first < summed; ++first)
+    sum += std::pow(static_cast<double>(first + 1), -alpha);
+  if (first == last) return sum;
+  auto const a = static_cast<double>(first), b = static_cast<double>(last);
+  double const log_ratio = std::log1p((b - a) / a), rest = 1 - alpha;
+  double const integral =
+      rest == 0 ? log_ratio : std::pow(a, rest) * std::expm1(rest * log_ratio) / rest;
+  // f(b) - f(a), and the odd derivatives alpha ... (alpha + n - 1) (a^{-alpha-n} - b^{-alpha-n}).
+  auto const fall = [&](double n) {
+    return -std::pow(a, -alpha - n) * std::expm1(-(alpha + n) * log_ratio);
+  };
+  double const third = alpha * (alpha + 1) * (alpha + 2);
+  double const fifth = third * (alpha + 3) * (alpha + 4),
+               seventh = fifth * (alpha + 5) * (alpha + 6);
+  double const corrections = -fall(0) / 2 + alpha * fall(1) / 12 - third * fall(3) / 720 +
+                             fifth * fall(5) / 30240 - seventh * fall(7) / 1209600;
+  return sum + (integral + corrections);
+}
+
+}  // namespace wane::spectra
