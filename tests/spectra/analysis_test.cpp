@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "expect_refusal.hpp"
@@ -86,6 +87,27 @@ TEST(Analysis, RefusesRatesThatAreNoneAndPositionsThatAreNot) {
         longest_half_life({1, std::numeric_limits<double>::infinity()});
       },
       {"rates[1] is inf"});
+}
+
+TEST(DiscreteCoherence, IsTheCosineOnSteps) {
+  for (auto [r, s] : {std::pair{1.0, 4.0}, {0.01, 0.02}, {0.3, 0.3}}) {
+    double product = 0, first = 0, second = 0;
+    for (int l = 0; l < 20000; ++l) {
+      product += std::exp(-(r + s) * l);
+      first += std::exp(-2 * r * l), second += std::exp(-2 * s * l);
+    }
+    EXPECT_NEAR(discrete_coherence(r, s), product / std::sqrt(first * second), 1e-12);
+  }
+  EXPECT_NEAR(discrete_coherence(1, 4), 0.936, 5e-4);  // where the continuous one is 0.8
+  EXPECT_NEAR(discrete_coherence(1e-6, 4e-6), spectral_coherence(1e-6, 4e-6), 1e-5);
+}
+
+TEST(StateEnergy, IsTheVarianceOfAWalkThroughNoise) {
+  EXPECT_NEAR(state_energy(0.1, 0, 50), std::expm1(-10.0) / std::expm1(-0.2), 1e-12);
+  EXPECT_EQ(state_energy(3, 1, 1), 1.0);
+  for (double rate : {0.5, 1.0, 2.0})
+    EXPECT_NEAR(state_energy(rate, 1, 100000) / (100000 / (2 * rate + 1)), 1, 1e-4) << rate;
+  expect_refusal([] { (void)state_energy(1, 2, 10); }, {"alpha is 2"});
 }
 
 }  // namespace

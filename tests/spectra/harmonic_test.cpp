@@ -23,7 +23,8 @@ TEST(HarmonicSum, IsThatOfItsTerms) {
       for (std::int64_t u = first + 1; u <= first + 300; ++u) {
         sum += pow(fifty_digits(u), -fifty_digits(alpha));
         if (u % 50 > 1) continue;
-        // Sixteen terms added up and the formula, each step half an epsilon at most: measured 3e-15.
+        // Sixteen terms added up and the formula, each step half an epsilon at most: measured
+        // 3e-15.
         EXPECT_NEAR(static_cast<double>(harmonic_sum(alpha, first, u) / sum), 1, 4e-15)
             << alpha << ", " << first << ", " << u;
       }

@@ -24,6 +24,14 @@ inline double spectral_coherence(double rate, double other) {
   return 1 / std::cosh((std::log(rate) - std::log(other)) / 2);
 }
 
+// The same of e^{-rl} and e^{-sl} on the steps l = 0, 1, ...: larger, for fast channels differ in
+// their first steps only.
+inline double discrete_coherence(double rate, double other) {
+  require_positive(rate, "rate");
+  require_positive(other, "other");
+  return std::sqrt(std::expm1(-2 * rate) * std::expm1(-2 * other)) / -std::expm1(-rate - other);
+}
+
 // The largest coherence of two channels; 0 where there is only one.
 inline double largest_coherence(std::vector<double> rates) {
   require_rates(rates);
@@ -55,6 +63,19 @@ inline double effective_channels(std::int64_t count, std::int64_t position, std:
           "; it must be from 2 to 2^53 steps, for log T is a divisor");
   return static_cast<double>(count) * std::log(static_cast<double>(position)) /
          std::log(static_cast<double>(horizon));
+}
+
+// The variance at `position` of a state that was 0 at the start and has taken white noise of
+// variance 1 at each step, for a channel of taper alpha (0 for none): Sum_{m<=t} exp(-2r (H_t -
+// H_m)), step by step. About t/(2r+1) for alpha = 1.
+inline double state_energy(double rate, double alpha, std::int64_t position) {
+  require_positive(rate, "rate");
+  require(alpha >= 0 && alpha <= 1, "alpha is ", alpha, "; it must be in [0, 1]");
+  require_horizon(position, "position");
+  double energy = 0;
+  for (std::int64_t u = 1; u <= position; ++u)
+    energy = 1 + energy * std::exp(-2 * rate * std::pow(static_cast<double>(u), -alpha));
+  return energy;
 }
 
 // Steps until a channel has lost half of what it held: ln 2 / r.
