@@ -173,6 +173,9 @@ options checked(CLI::App const& app, words const& w) {
   std::sort(o.channels.begin(), o.channels.end());
   if (app.count("--at") > 0) o.at = whole_numbers("--at", w.at, 2, longest);
   o.spectra = spectra_in(w.spectra);
+  if (o.has_data() && !o.fit_law && std::erase(o.spectra, "soe") > 0 && w.spectra != "all") {
+    throw input_error("--spectra soe needs a kernel in closed form: --kernel, or --fit-to law");
+  }
   bool const absolute = one_of("--metric", w.metric, {"absolute", "relative"}) == "absolute";
   o.metric = absolute ? spectra::metric::absolute : spectra::metric::relative;
   o.seed = static_cast<std::uint64_t>(whole_number("--seed", w.seed, 0, 1LL << 53));

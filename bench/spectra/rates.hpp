@@ -36,6 +36,7 @@ inline std::vector<double> rates_of(std::string const& name, std::int64_t channe
     return spectra::geometric(channels,
                               spectra::best_range(channels, horizon, goal.kernel, metric));
   }
+  if (name == "soe") return goal.free_rates(channels, metric);
   if (name == "retnet") return spectra::retnet(channels);
   if (name == "retnet-fixed") return spectra::retnet_fixed_span(channels);
   auto const base = spectra::geometric(channels, spectra::wide_range(horizon));

@@ -24,6 +24,7 @@ inline std::vector<named_spectrum> const& spectrum_list() {
       {"geometric", "a geometric sequence on [1/T, 1]", "#9ecbf0"},
       {"geometric-wide", "a geometric sequence on [0.3/T, 4]", "#3f8fd2"},
       {"geometric-best", "a geometric sequence, the best range searched", "#0b3c78"},
+      {"soe", "a sum of exponentials, rates free; only for kernels in closed form", "#b0206a"},
       {"retnet", "1 - 2^-(5+h), h = 0..N-1 (RetNet)", "#b48ad6"},
       {"retnet-fixed", "1 - 2^-(5+3h/(N-1)) (RetNet as PoST has it)", "#6a3d9a"},
       {"post-static", "geometric-wide as it is, fitted on lags 1..t (--at)", "#8fbf6a"},

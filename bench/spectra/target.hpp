@@ -14,6 +14,7 @@
 #include "spectra/measurement.hpp"
 #include "wane/spectra/gruenwald_letnikov.hpp"
 #include "wane/spectra/kernels.hpp"
+#include "wane/spectra/sum_of_exponentials.hpp"
 
 namespace wane::bench {
 
@@ -21,6 +22,8 @@ struct target {
   std::string name;
   std::int64_t horizon = 0;                    // steps
   std::function<double(std::int64_t)> kernel;  // positive on lags 1..horizon
+  // Those of a sum of exponentials, where the kernel is known in closed form.
+  std::function<std::vector<double>(std::int64_t channels, spectra::metric)> free_rates = {};
 };
 
 inline std::string short_number(double value) {
@@ -29,16 +32,29 @@ inline std::string short_number(double value) {
   return text;
 }
 
-inline target power_target(double beta, std::int64_t horizon) {
-  return {.name = "power law l^-" + short_number(beta),
+template <class Kernel>
+target target_of(std::string const& name, std::int64_t horizon, Kernel const& kernel) {
+  return {.name = name,
           .horizon = horizon,
-          .kernel = spectra::power_law(beta)};
+          .kernel = kernel,
+          .free_rates = [=](std::int64_t channels, spectra::metric metric) {
+            auto rates =
+                spectra::sum_of_terms(kernel, horizon, channels,
+                                      {.measured = metric, .built = spectra::construction::minimax})
+                    .rates;
+            // A channel that forgets nothing forgets a billionth.
+            for (double& rate : rates) rate = std::max(rate, 1e-9 / static_cast<double>(horizon));
+            return rates;
+          }};
+}
+
+inline target power_target(double beta, std::int64_t horizon) {
+  return target_of("power law l^-" + short_number(beta), horizon, spectra::power_law(beta));
 }
 
 inline target gruenwald_letnikov_target(double alpha, std::int64_t horizon) {
-  return {.name = "Gruenwald-Letnikov kernel of order " + short_number(alpha),
-          .horizon = horizon,
-          .kernel = spectra::gruenwald_letnikov(alpha)};
+  return target_of("Gruenwald-Letnikov kernel of order " + short_number(alpha), horizon,
+                   spectra::gruenwald_letnikov(alpha));
 }
 
 // The excess over the baseline at the lags seen, 1 at the first of them, and straight lines on log

@@ -78,9 +78,9 @@ TEST(SumOfExponentials, OfSoManyTermsHasTheLeastError) {
   EXPECT_LE(error(1000000, 12), 8.85e-4 * 1.02);
   EXPECT_LE(error(1000000, 16), 5.45e-5 * 1.02);
   double last = 1;
-  for (std::int64_t terms = 3; terms <= 20; ++terms) {
+  for (std::int64_t terms = 1; terms <= 20; ++terms) {
     auto const sum = sum_of_terms(kernel, 100000, terms, polished);
-    EXPECT_LE(sum.error.max_relative_error, last) << terms;
+    EXPECT_LE(sum.error.max_relative_error, 1.021 * last) << terms;  // certificates may add 2 %
     last = sum.error.max_relative_error;
   }
 }

@@ -1,4 +1,4 @@
-// PoST's rates at position t: a base spectrum that the linear taper stretches with the position.
+// PoST's rates at a position: a base spectrum that the taper stretches, or one made for it.
 // SPDX-License-Identifier: MIT
 #pragma once
 

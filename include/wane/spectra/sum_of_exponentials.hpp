@@ -58,28 +58,27 @@ class sum_finder {
     auto const wanted = static_cast<std::size_t>(terms);
     // The accuracy asked for falls by halves until there are too many terms, then between the two.
     double reached = 1, missed = 0;
-    exponential_sum best = certified(closed_form_aimed_at(reached));
-    for (double aim = 0.5; aim > 1e-14; aim /= 2) {
-      exponential_sum found = certified(closed_form_aimed_at(aim));
-      if (found.terms() > wanted) {
+    exponential_sum best = closed_form_aimed_at(reached);
+    for (double aim = 0.5; aim > finest / 10 && missed == 0; aim /= 2) {
+      exponential_sum found = closed_form_aimed_at(aim);
+      if (found.terms() > wanted)
         missed = aim;
-        break;
-      }
-      reached = aim;
-      best = std::move(found);
+      else
+        best = std::move(found), reached = aim;
     }
+    best = certified(std::move(best));
     for (int i = 0; i < 4 && missed > 0; ++i) {
       double const aim = std::sqrt(reached * missed);
-      exponential_sum found = certified(closed_form_aimed_at(aim));
-      bool const fits = found.terms() <= wanted;
-      (fits ? reached : missed) = aim;
-      if (fits && error_of(found) < error_of(best)) best = std::move(found);
+      exponential_sum found = closed_form_aimed_at(aim);
+      (found.terms() <= wanted ? reached : missed) = aim;
+      if (found.terms() > wanted) continue;
+      found = certified(std::move(found));
+      if (better(found, best)) best = std::move(found);
     }
+    if (best.terms() > wanted) best = certified(first_lags_of(best, wanted));
     if (options_.built == construction::minimax)
       if (auto polished = minimax_of(wanted, best); polished && better(*polished, best))
         best = std::move(*polished);
-    require(best.terms() <= wanted, "terms is ", terms, "; the fewest that cover lags 1..",
-            horizon_, " here are ", best.terms());
     return best;
   }
 
@@ -165,6 +164,19 @@ class sum_finder {
   static std::size_t towards(std::size_t wanted, std::size_t terms) {
     if (wanted < terms) return terms - 1;
     return std::min(wanted, terms + std::max<std::size_t>(1, terms / 4));
+  }
+
+  // Fewer terms than cover all lags: these meet the first 2 `count` and fall short of the others.
+  exponential_sum first_lags_of(exponential_sum const& sum, std::size_t count) const {
+    std::vector<node> measure;
+    for (std::size_t s = 0; s < sum.terms(); ++s) {
+      double const factor = std::exp(-sum.rates[s]);
+      measure.push_back({factor, sum.weights[s] * factor});
+    }
+    std::vector<node> rule = gauss_rule(measure, count);
+    for (node& n : rule) n = {-std::log(n.at), n.weight / n.at};
+    std::reverse(rule.begin(), rule.end());
+    return of_nodes(rule);
   }
 
   // The error falls by exp(-pi^2 / log T) with each term or faster, which tells how many more, or
