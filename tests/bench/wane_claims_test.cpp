@@ -34,8 +34,8 @@ TEST(WaneClaims, GivesEveryStatementItsVerdict) {
         "post-4.10", "post-4.12", "post-4.13", "post-B.1", "post-5.1"})
     EXPECT_EQ(verdicts[id], "corrected") << id;
   for (char const* id : {"vort-fig4b-length", "post-eq12"}) EXPECT_EQ(verdicts[id], "fails") << id;
-  for (char const* id : {"vort-fig4b", "vort-4.1", "vort-4.4", "vort-4.5", "post-4.1", "post-4.9",
-                         "post-4.13-scale", "post-B.1-ratio", "post-B.2"})
+  for (char const* id : {"vort-fig4b", "vort-4.1", "vort-4.2", "vort-4.4", "vort-4.5", "post-4.1",
+                         "post-4.9", "post-4.13-scale", "post-B.1-ratio", "post-B.2"})
     EXPECT_EQ(verdicts[id], "holds") << id;
 }
 
