@@ -1,5 +1,5 @@
-// Bounds on power-law memories: a rounded order, a mixture with a fastest horizon (VORT, section
-// 4). SPDX-License-Identifier: MIT
+// Bounds on power-law memories: of a rounded order, of a mixture of exponentials (VORT, section 4).
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <algorithm>
