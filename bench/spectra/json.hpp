@@ -59,6 +59,20 @@ inline ordered_json json_of(comparison_row const& row) {
           {"weights", row.weights}};
 }
 
+inline ordered_json json_of(sum_row const& row) {
+  return {{"construction", row.construction},
+          {"terms", row.sum.terms()},
+          {"certified_relative_error", row.sum.error.max_relative_error},
+          {"worst_relative_lag", row.sum.error.worst_relative_lag},
+          {"certified_absolute_error", row.sum.error.max_absolute_error},
+          {"worst_absolute_lag", row.sum.error.worst_absolute_lag},
+          {"lags_evaluated", row.sum.error.lags_evaluated},
+          {"feed_through", row.sum.feed_through()},
+          {"seconds", row.seconds},
+          {"rates", row.sum.rates},
+          {"weights", row.sum.weights}};
+}
+
 // A file name that is not UTF-8 has the wrong bytes replaced.
 inline std::string json_text(report const& found) {
   bool const absolute = found.asked.metric == spectra::metric::absolute;
@@ -73,6 +87,10 @@ inline std::string json_text(report const& found) {
   if (found.input) document["measured"] = json_of(*found.input);
   document["rows"] = ordered_json::array();
   for (auto const& row : found.rows) document["rows"].push_back(json_of(row));
+  if (found.asked.accuracy) {
+    document["accuracy"] = *found.asked.accuracy;
+    for (auto const& row : found.sums) document["sums"].push_back(json_of(row));
+  }
   return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

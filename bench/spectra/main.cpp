@@ -55,6 +55,7 @@ void run(options const& asked) {
   progress shown;
   report found = measured(asked, shown);
   found.rows = compare(found.asked, found.goal, shown);
+  found.sums = find_sums(found.asked, found.goal);
   shown.wipe();
   std::string const text = summary(found);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {

@@ -94,7 +94,7 @@ inline void require_positions(options& asked, std::int64_t horizon) {
 
 // A report that lacks its rows.
 inline report measured(options const& asked, progress& shown) {
-  report found{.asked = asked, .goal = {}, .input = {}, .rows = {}};
+  report found{.asked = asked, .goal = {}, .input = {}, .rows = {}, .sums = {}};
   std::int64_t horizon = asked.horizon.value_or(usual_horizon);
   if (asked.kernel) {
     bool const power = asked.kernel->kind == kernel_kind::power;

@@ -23,7 +23,7 @@ constexpr std::int64_t most_channels = 256;
 struct words {
   std::string kernel, series, column, horizon, fit_from = "1", fit_to = "measured", channels, at,
                                                spectra = "all", metric = "absolute", seed = "0",
-                                               threads, json, csv, plot;
+                                               threads, accuracy, json, csv, plot;
   std::vector<std::string> text;
 };
 
@@ -78,6 +78,8 @@ void add_options(CLI::App& app, words& w) {
   app.add_option("--spectra", w.spectra, "which spectra, or all [all]")->type_name("LIST");
   app.add_option("--metric", w.metric, "what a fit makes small: absolute or relative [absolute]")
       ->type_name("ERROR");
+  app.add_option("--accuracy", w.accuracy, "also find the fewest exponentials with no larger error")
+      ->type_name("E");
   app.add_option("--seed", w.seed, "of the random spectra and the shuffled baseline [0]")
       ->type_name("S");
   app.add_option("--threads", w.threads, "at most so many; results do not depend on it [all cores]")
@@ -101,6 +103,18 @@ kernel_choice kernel_in(std::string const& text) {
     throw input_error(wrong + ": ALPHA must be a number above 0 and at most 1, as in gl:0.5");
   }
   return {power ? kernel_kind::power : kernel_kind::gruenwald_letnikov, *value};
+}
+
+double accuracy_in(std::string const& text, options const& o) {
+  auto const value = number_in(text);
+  if (!value || !(*value >= 1e-13 && *value < 1)) {
+    throw input_error("--accuracy " + in_quotes(text) +
+                      " is not a number of at least 1e-13 and below 1");
+  }
+  if (o.has_data() && !o.fit_law) {
+    throw input_error("--accuracy needs a kernel in closed form: --kernel, or --fit-to law");
+  }
+  return *value;
 }
 
 std::vector<std::string> spectra_in(std::string const& text) {
@@ -178,6 +192,7 @@ options checked(CLI::App const& app, words const& w) {
   }
   bool const absolute = one_of("--metric", w.metric, {"absolute", "relative"}) == "absolute";
   o.metric = absolute ? spectra::metric::absolute : spectra::metric::relative;
+  if (app.count("--accuracy") > 0) o.accuracy = accuracy_in(w.accuracy, o);
   o.seed = static_cast<std::uint64_t>(whole_number("--seed", w.seed, 0, 1LL << 53));
   o.threads = std::max(1u, std::thread::hardware_concurrency());
   if (app.count("--threads") > 0) {

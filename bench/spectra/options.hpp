@@ -32,6 +32,7 @@ struct options {
   std::vector<std::int64_t> at;  // positions of PoST; empty: the square root of the horizon
   std::vector<std::string> spectra;
   spectra::metric metric = spectra::metric::absolute;
+  std::optional<double> accuracy;  // of the sums of exponentials
   std::uint64_t seed = 0;
   unsigned threads = 1;
   std::string json, csv, plot;  // empty: not written

@@ -11,6 +11,7 @@
 #include "spectra/measurement.hpp"
 #include "spectra/options.hpp"
 #include "spectra/power_law_fit.hpp"
+#include "spectra/sums.hpp"
 #include "spectra/target.hpp"
 
 namespace wane::bench {
@@ -30,6 +31,7 @@ struct report {
   target goal;
   std::optional<measured_input> input;
   std::vector<comparison_row> rows;
+  std::vector<sum_row> sums;
 };
 
 }  // namespace wane::bench

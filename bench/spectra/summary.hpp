@@ -28,7 +28,7 @@ inline std::string heading(report const& found) {
 
 // The same for a picture, without directories.
 inline std::string title_of(report const& found) {
-  report brief{.asked = {}, .goal = found.goal, .input = found.input, .rows = {}};
+  report brief{.asked = {}, .goal = found.goal, .input = found.input, .rows = {}, .sums = {}};
   if (brief.input) {
     std::string& file = brief.input->files.front();
     file = std::filesystem::path(file).filename().string();
@@ -76,6 +76,7 @@ inline std::string summary(report const& found) {
                   [](comparison_row const& row) { return row.error_says_nothing(); })) {
     text += "rows with as many channels as lags pass through every lag: their errors say nothing\n";
   }
+  if (!found.sums.empty()) text += sums_table(found.sums, found.asked);
   return text;
 }
 

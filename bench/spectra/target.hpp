@@ -22,8 +22,10 @@ struct target {
   std::string name;
   std::int64_t horizon = 0;                    // steps
   std::function<double(std::int64_t)> kernel;  // positive on lags 1..horizon
-  // Those of a sum of exponentials, where the kernel is known in closed form.
-  std::function<std::vector<double>(std::int64_t channels, spectra::metric)> free_rates = {};
+  // Where the kernel is known in closed form: sums of exponentials of so many terms, or to an
+  // accuracy.
+  std::function<spectra::exponential_sum(std::int64_t terms, spectra::sum_options)> sum_of = {};
+  std::function<spectra::exponential_sum(double accuracy, spectra::sum_options)> sum_to = {};
 };
 
 inline std::string short_number(double value) {
@@ -37,15 +39,14 @@ target target_of(std::string const& name, std::int64_t horizon, Kernel const& ke
   return {.name = name,
           .horizon = horizon,
           .kernel = kernel,
-          .free_rates = [=](std::int64_t channels, spectra::metric metric) {
-            auto rates =
-                spectra::sum_of_terms(kernel, horizon, channels,
-                                      {.measured = metric, .built = spectra::construction::minimax})
-                    .rates;
-            // A channel that forgets nothing forgets a billionth.
-            for (double& rate : rates) rate = std::max(rate, 1e-9 / static_cast<double>(horizon));
-            return rates;
-          }};
+          .sum_of =
+              [=](std::int64_t terms, spectra::sum_options how) {
+                return spectra::sum_of_terms(kernel, horizon, terms, how);
+              },
+          .sum_to =
+              [=](double accuracy, spectra::sum_options how) {
+                return spectra::sum_of_accuracy(kernel, horizon, accuracy, how);
+              }};
 }
 
 inline target power_target(double beta, std::int64_t horizon) {

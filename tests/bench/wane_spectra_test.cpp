@@ -145,6 +145,27 @@ TEST(WaneSpectra, MeasuresASeries) {
   EXPECT_NE(result.out.find("autocorrelation"), std::string::npos);
 }
 
+TEST(WaneSpectra, FindsTheFewestExponentialsOfAnAccuracy) {
+  scratch const place;
+  auto const result =
+      spectra({"--kernel", "gl:0.5", "--horizon", "1e6", "--metric", "relative", "--channels", "8",
+               "--spectra", "soe", "--accuracy", "1e-3", "--json", place.file("f.json")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.out.find("minimax"), std::string::npos);
+  auto const document = json::parse(content_of(place.file("f.json")));
+  EXPECT_EQ(document["accuracy"], 1e-3);
+  std::map<std::string, int> terms;
+  for (auto const& sum : document["sums"]) {
+    EXPECT_LE(sum["certified_relative_error"], 1e-3);
+    EXPECT_EQ(sum["rates"].size(), sum["terms"]);
+    terms[sum["construction"]] = sum["terms"];
+  }
+  EXPECT_LE(terms["closed-form"], 15);
+  EXPECT_LE(terms["minimax"], 12);
+  // Eight free rates: 1.4e-2, as in the tests of the sums.
+  EXPECT_NEAR(document["rows"][0]["max_relative_error"], 1.4e-2, 1e-3);
+}
+
 TEST(WaneSpectra, DrawsAPictureWhoseTextIsItsOwn) {
   scratch const place;
   std::string const text =

@@ -62,6 +62,8 @@ TEST(WrongInput, OnTheCommandLine) {
       {{"--kernel", power, "--channels", "8,16,8"}, "twice"},
       {{"--kernel", power, "--spectra", "geometric,hippo"}, "'hippo' is unknown; choose from"},
       {{"--kernel", power, "--spectra", "all (alone)"}, "is unknown; choose from"},
+      {{"--kernel", power, "--accuracy", "0"}, "--accuracy '0'"},
+      {{"--kernel", power, "--accuracy", "1e-14"}, "at least 1e-13"},
       {{"--kernel", power, "--spectra", "geometric,geometric"}, "twice"},
       {{"--kernel", power, "--spectra", ""}, "choose from"},
       {{"--kernel", power, "--at", "1"}, "from 2 to"},

@@ -1,0 +1,58 @@
+// The fewest exponentials of a wanted accuracy, by each construction: terms, time, certificate.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spectra/options.hpp"
+#include "spectra/table.hpp"
+#include "spectra/target.hpp"
+
+namespace wane::bench {
+
+struct sum_row {
+  std::string construction;
+  spectra::exponential_sum sum;
+  double seconds = 0;  // of the second of two runs, certificate and all
+};
+
+inline std::vector<sum_row> find_sums(options const& asked, target const& goal) {
+  std::vector<sum_row> rows;
+  if (!asked.accuracy) return rows;
+  for (auto const& [name, built] : {std::pair{"closed-form", spectra::construction::closed_form},
+                                    {"minimax", spectra::construction::minimax}}) {
+    spectra::sum_options const how{.measured = asked.metric, .built = built};
+    (void)goal.sum_to(*asked.accuracy, how);
+    auto const start = std::chrono::steady_clock::now();
+    auto sum = goal.sum_to(*asked.accuracy, how);
+    std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - start;
+    rows.push_back({name, std::move(sum), taken.count()});
+  }
+  return rows;
+}
+
+inline double certified(sum_row const& row, spectra::metric metric) {
+  return metric == spectra::metric::absolute ? row.sum.error.max_absolute_error
+                                             : row.sum.error.max_relative_error;
+}
+
+inline std::string sums_table(std::vector<sum_row> const& rows, options const& asked) {
+  bool const absolute = asked.metric == spectra::metric::absolute;
+  table_cells lines{{"construction", "terms", "certified", "at lag", "feed-through", "ms"}};
+  for (auto const& row : rows) {
+    auto const& error = row.sum.error;
+    lines.push_back({row.construction, std::to_string(row.sum.terms()),
+                     formatted("%.2e", certified(row, asked.metric)),
+                     std::to_string(absolute ? error.worst_absolute_lag : error.worst_relative_lag),
+                     formatted("%.4f", row.sum.feed_through()),
+                     formatted("%.2f", 1e3 * row.seconds)});
+  }
+  return std::string("\nfewest exponentials whose ") + (absolute ? "absolute" : "relative") +
+         " error is at most " + formatted("%.3g", *asked.accuracy) + " on every lag\n\n" +
+         aligned(lines);
+}
+
+}  // namespace wane::bench
