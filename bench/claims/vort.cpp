@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "claims/claim.hpp"
-#include "wane/spectra/gauss_legendre_sum.hpp"
 #include "wane/spectra/gruenwald_letnikov.hpp"
 #include "wane/spectra/kernel_bounds.hpp"
+#include "wane/spectra/quadrature_sums.hpp"
 
 namespace wane::bench {
 namespace {

@@ -12,10 +12,23 @@ struct node {
   double at, weight;
 };
 
+// The rule whose orthonormal polynomials have these coefficients on and beside the diagonal, for a
+// measure of the mass `total` (Golub and Welsch 1969). Nodes ascend.
+inline std::vector<node> gauss_rule(Eigen::VectorXd const& diagonal, Eigen::VectorXd const& beside,
+                                    double total) {
+  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+  solver.computeFromTridiagonal(diagonal, beside);
+  std::vector<node> rule;
+  for (Eigen::Index k = 0; k < diagonal.size(); ++k) {
+    double const first = solver.eigenvectors()(0, k);
+    rule.push_back({solver.eigenvalues()(k), total * first * first});
+  }
+  return rule;
+}
+
 // The rule of `count` nodes with Sum weight p(at) = Sum over `measure` for every polynomial p of
-// degree below 2 count (Golub and Welsch 1969; coefficients by Stieltjes' procedure, which is
-// stable for few nodes). Weights of the measure are positive; where it has no more than `count`
-// nodes it is the rule.
+// degree below 2 count; its coefficients by Stieltjes' procedure, which is stable for few nodes.
+// Weights of the measure are positive; where it has no more than `count` nodes it is the rule.
 inline std::vector<node> gauss_rule(std::vector<node> const& measure, std::size_t count) {
   if (measure.size() <= count) return measure;
   auto const size = static_cast<Eigen::Index>(count);
@@ -41,14 +54,7 @@ inline std::vector<node> gauss_rule(std::vector<node> const& measure, std::size_
     for (double& value : last) value /= length;
     beside(k) = length;
   }
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  solver.computeFromTridiagonal(diagonal, beside);
-  std::vector<node> rule;
-  for (Eigen::Index k = 0; k < size; ++k) {
-    double const first = solver.eigenvectors()(0, k);
-    rule.push_back({solver.eigenvalues()(k), total * first * first});
-  }
-  return rule;
+  return gauss_rule(diagonal, beside, total);
 }
 
 }  // namespace wane::spectra
