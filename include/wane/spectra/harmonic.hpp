@@ -20,6 +20,7 @@ inline double harmonic_sum(double alpha, std::int64_t first, std::int64_t last) 
   require(alpha >= 0 && alpha <= 1, "alpha is ", alpha, "; it must be in [0, 1]");
   require(first >= 0 && first <= last && last <= longest_horizon, "positions are ", first, " and ",
           last, "; they must be from 0 to 2^53, the second not before the first");
+  if (alpha == 0) return static_cast<double>(last - first);
   constexpr std::int64_t summed = 16;
   double sum = 0;
   for (; first < last && first < summed; ++first)
@@ -34,10 +35,12 @@ inline double harmonic_sum(double alpha, std::int64_t first, std::int64_t last) 
     return -std::pow(a, -alpha - n) * std::expm1(-(alpha + n) * log_ratio);
   };
   double const third = alpha * (alpha + 1) * (alpha + 2);
-  double const fifth = third * (alpha + 3) * (alpha + 4),
-               seventh = fifth * (alpha + 5) * (alpha + 6);
+  double const fifth = third * (alpha + 3) * (alpha + 4);
+  double const seventh = fifth * (alpha + 5) * (alpha + 6);
+  double const ninth = seventh * (alpha + 7) * (alpha + 8);
   double const corrections = -fall(0) / 2 + alpha * fall(1) / 12 - third * fall(3) / 720 +
-                             fifth * fall(5) / 30240 - seventh * fall(7) / 1209600;
+                             fifth * fall(5) / 30240 - seventh * fall(7) / 1209600 +
+                             ninth * fall(9) / 47900160;
   return sum + (integral + corrections);
 }
 
