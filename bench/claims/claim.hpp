@@ -14,7 +14,7 @@ enum class verdict { holds, fails, corrected };
 struct finding {
   double ours;         // the number that the paper gives, or bounds, as measured now
   bool holds;          // as printed
-  bool corrected;      // does what wane has instead hold?
+  bool corrected;      // was what wane has instead measured, and does it hold?
   std::string remark;  // what was measured
 
   verdict judged() const {

@@ -100,7 +100,7 @@ finding figure_4b() {
   std::snprintf(remark, sizeof remark,
                 "best of three limits, absolute; relative to w_l the best is %.1e",
                 error_of_gauss_legendre(0.5, 1000, 15, true));
-  return {found, found < 4e-3, true, remark};
+  return {found, found < 4e-3, false, remark};
 }
 finding length_of_interval() {
   double shortest = HUGE_VAL;
@@ -171,7 +171,8 @@ finding growth() {
   double const t = 1e9;
   double const found =
       gruenwald_letnikov(0.3).sum(1000000000) * std::tgamma(1.3) / std::pow(t, 0.3);
-  return {found, std::abs(found - 1) < 1e-6, true, "sum of w over t^alpha / Gamma(1+alpha), t 1e9"};
+  return {found, std::abs(found - 1) < 1e-6, false,
+          "sum of w over t^alpha / Gamma(1+alpha), t 1e9"};
 }
 finding growth_on_the_way() {
   gruenwald_letnikov const w(0.3);
@@ -195,7 +196,7 @@ finding frequency_response() {
       std::pow(1.0 - std::exp(std::complex<double>(-damping, -omega)), -0.5);
   double const size = std::abs(w.frequency_response(omega)) * std::sqrt(2 * std::sin(omega / 2));
   return {std::abs(sum / there), std::abs(sum / there - 1.0) < 1e-9 && std::abs(size - 1) < 1e-12,
-          true, "sum of w_l z^l over (1-z)^-alpha at |z| = e^-0.001, 0.1 radians a step"};
+          false, "sum of w_l z^l over (1-z)^-alpha at |z| = e^-0.001, 0.1 radians a step"};
 }
 
 }  // namespace

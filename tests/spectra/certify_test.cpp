@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "expect_refusal.hpp"
 #include "wane/spectra/gruenwald_letnikov.hpp"
 #include "wane/spectra/sum_of_exponentials.hpp"
 
@@ -81,6 +82,18 @@ void expect_true_certificates(std::int64_t longest, int cases) {
 }
 TEST(Certify, IsTrueForSumsOfAnyAccuracy) { expect_true_certificates(20000, 60); }
 TEST(Certify, IsTrueOnEveryLagOfAMillionSlow) { expect_true_certificates(1000000, 200); }
+
+TEST(Certify, RefusesWhatIsNoSum) {
+  gruenwald_letnikov const kernel(0.5);
+  auto const refused = [&](std::vector<double> rates, std::vector<double> weights,
+                           char const* piece) {
+    expect_refusal([&] { (void)certify(kernel, {rates, weights, 1, {}}, 100); }, {piece});
+  };
+  refused({0.1}, {std::nan("")}, "weights[0] is nan");
+  refused({0.1, -1}, {1, 1}, "rates[1] is -1");
+  refused({0.1, HUGE_VAL}, {1, 1}, "rates[1] is inf");
+  refused({0.1}, {1, 1}, "weights has 2");
+}
 
 TEST(Certify, LooksAtFewOfTheLags) {
   gruenwald_letnikov const kernel(0.5);

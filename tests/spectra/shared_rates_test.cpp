@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "expect_refusal.hpp"
@@ -66,7 +68,8 @@ TEST(SharedRates, HaveWeightsWithTheirSlopeInTheOrder) {
 
 TEST(SharedRates, RefuseWhatTheyCannotHold) {
   expect_refusal([] { shared_rates(0, 1000); }, {"terms is 0"});
-  expect_refusal([] { shared_rates(600, 1000); }, {"terms is 600"});
+  for (std::int64_t terms : {std::int64_t{600}, std::numeric_limits<std::int64_t>::max()})
+    expect_refusal([&] { shared_rates(terms, 1000); }, {"terms is"});
   expect_refusal([] { shared_rates(4, 1000, 0); }, {"least_alpha is 0"});
   shared_rates const rates(6, 1000, 0.3);
   expect_refusal([&] { (void)rates.at(0.2); }, {"alpha is 0.2", "[0.3, 1]"});

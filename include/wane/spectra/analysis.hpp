@@ -29,7 +29,8 @@ inline double spectral_coherence(double rate, double other) {
 inline double discrete_coherence(double rate, double other) {
   require_positive(rate, "rate");
   require_positive(other, "other");
-  return std::sqrt(std::expm1(-2 * rate) * std::expm1(-2 * other)) / -std::expm1(-rate - other);
+  return std::sqrt(-std::expm1(-2 * rate)) * std::sqrt(-std::expm1(-2 * other)) /
+         -std::expm1(-rate - other);
 }
 
 // The largest coherence of two channels; 0 where there is only one.

@@ -24,7 +24,13 @@ template <completely_monotone Kernel>
 class certifier {
  public:
   certifier(Kernel const& kernel, exponential_sum const& sum) : kernel_(kernel), sum_(sum) {
+    require(sum.weights.size() == sum.terms(), "weights has ", sum.weights.size(),
+            " entries; it must have one for each of the ", sum.terms(), " rates");
     for (std::size_t s = 0; s < sum.terms(); ++s) {
+      require(sum.rates[s] >= 0 && std::isfinite(sum.rates[s]), "rates[", s, "] is ", sum.rates[s],
+              "; it must be finite and not negative");
+      require(std::isfinite(sum.weights[s]), "weights[", s, "] is ", sum.weights[s],
+              "; it must be finite");
       double const fades = std::expm1(-sum.rates[s]);
       bends_.push_back(sum.weights[s] * fades * fades);
     }

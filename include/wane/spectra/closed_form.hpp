@@ -39,6 +39,10 @@ class closed_form {
       : horizon_(static_cast<double>(horizon)),
         accuracy_(accuracy),
         exponent_(kernel.tail_exponent()) {
+    require_horizon(horizon, "horizon");
+    require(accuracy > 0 && std::isfinite(accuracy), "accuracy is ", accuracy,
+            "; it must be positive and finite");
+    require_positive(exponent_, "the tail exponent of the kernel");
     step_ = widest_step();
     make_lattice(kernel);
     find_scales(kernel);
@@ -63,6 +67,8 @@ class closed_form {
   }
 
  private:
+  static constexpr double fastest = 700;  // e^-rate is there no more
+
   double widest_step() const {
     double low = 0.05, high = 20;
     double const whole = std::tgamma(exponent_);
@@ -79,11 +85,17 @@ class closed_form {
   // lag sees nothing.
   void make_lattice(Kernel const& kernel) {
     auto const lowest = -static_cast<int>(std::ceil((23 + 7) / step_));
+    double last_seen = 0;
     for (int k = lowest;; ++k) {
       double const rate = std::exp(-std::log(horizon_) + k * step_);
       double weight = step_ * rate * kernel.density(rate);
       if (k == lowest) weight /= -std::expm1(-step_ * exponent_);
-      if (rate > 1 && weight * std::exp(-rate) < 1e-3 * accuracy_ * step_ * kernel(1)) break;
+      double const seen = weight * std::exp(-rate);
+      bool const falls = rate > 1 && seen < last_seen;
+      if (!std::isfinite(weight) || rate > fastest ||
+          (falls && seen < 1e-3 * accuracy_ * step_ * kernel(1)))
+        break;
+      last_seen = seen;
       lattice_.push_back({rate, weight});
     }
   }

@@ -21,7 +21,7 @@ struct certificate {
 // -rates, key = weights, query = 1, and direct = feed_through().
 struct exponential_sum {
   std::vector<double> rates;    // per step, slowest first; 0 keeps for ever
-  std::vector<double> weights;  // positive
+  std::vector<double> weights;  // positive, but for shared_rates
   double at_zero = 0;           // the kernel at lag 0
   certificate error;
 

@@ -56,7 +56,8 @@ inline constexpr double rwkv7_fastest_rate = 0.60653065971263342;  // e^{-1/2}
 
 // Logits w0 from that of the rate 1/T to 0.5. (Section 5.3.)
 inline std::vector<double> rwkv7_logits(std::int64_t channels, std::int64_t trained_at) {
-  require_trained_at(trained_at);
+  require(trained_at >= 3 && trained_at <= longest_horizon, "trained_at is ", trained_at,
+          "; it must be from 3 to 2^53 steps, for no channel is as fast as 1/2");
   double const slowest = 1 / (rwkv7_fastest_rate * static_cast<double>(trained_at));
   return evenly_spaced(channels, std::log(slowest / (1 - slowest)), 0.5);
 }

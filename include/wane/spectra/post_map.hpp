@@ -11,8 +11,8 @@
 namespace wane::spectra {
 
 // Log rates p_0 = slowest, p_k = p_{k-1} + softplus(gaps_{k-1}): strictly increasing whatever the
-// parameters (PoST, Algorithm 1, in log rates: in rates, where Definition 4.4 may be read to put
-// it, the sequence would be linear, and could go below 0).
+// parameters, as long as gaps are not rounded away (PoST, Algorithm 1, in log rates: in rates,
+// where Definition 4.4 may be read to put it, the sequence would be linear, and could go below 0).
 struct post_parameters {
   double slowest = 0;        // theta
   std::vector<double> gaps;  // delta, one less than channels

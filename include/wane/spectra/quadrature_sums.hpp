@@ -88,7 +88,7 @@ inline exponential_sum gauss_jacobi_sum(gruenwald_letnikov const& kernel, std::i
     auto const n = static_cast<double>(k);
     diagonal(k) = k == 0 ? 2 * alpha - 1 : (1 - 2 * alpha) / (4 * n * n - 1);
     if (k > 0)
-      beside(k - 1) = std::sqrt((k == 1 ? 2 : 1) * (n - alpha) * (n + alpha - 1)) / (2 * n - 1);
+      beside(k - 1) = std::sqrt((k == 1 ? 2 * alpha : n - 1 + alpha) * (n - alpha)) / (2 * n - 1);
   }
   exponential_sum sum;
   std::vector<node> const rule = gauss_rule(diagonal, beside, 1);

@@ -21,7 +21,7 @@ namespace wane::spectra {
 // token's own order enters through what it writes, w_l ~ Sum_s c_s(alpha) e^{-r_s l}, and S states
 // do for all orders at once. (VORT, section 3, has S states for each of K orders and rounds every
 // order to one of them.) Weights are those of least squares in the relative error; for orders
-// above 0.97 some are negative, to about -0.02.
+// above 0.97 some are negative, to about -0.02 where the fit is good to 1e-3.
 class shared_rates {
  public:
   // Finds the rates, nine orders at once: about a second for 20 terms.
@@ -29,11 +29,11 @@ class shared_rates {
       : horizon_(horizon), least_(least_alpha) {
     require_count(terms, "terms");
     require_horizon(horizon, "horizon");
-    require(least_alpha > 0 && least_alpha < 1, "least_alpha is ", least_alpha,
-            "; it must be in (0, 1)");
+    require(least_alpha >= 1e-6 && least_alpha < 1, "least_alpha is ", least_alpha,
+            "; it must be at least 1e-6 and below 1");
     auto const wanted = static_cast<std::size_t>(terms);
     set_lags(log_spaced_lags(horizon, 20, 120));
-    require(2 * terms <= lags_.size(), "terms is ", terms, "; ", horizon,
+    require(terms <= lags_.size() / 2, "terms is ", terms, "; ", horizon,
             " lags do not tell more than ", lags_.size() / 2, " apart");
     variable_projection fit(lag_list_);
     for (int i = 0; i < orders_fitted; ++i) {

@@ -44,11 +44,15 @@ class sum_finder {
     require(accuracy >= finest && accuracy < 1, "accuracy is ", accuracy,
             "; it must be at least 1e-13, which double precision can certify, and below 1");
     exponential_sum best = closed_form_to(accuracy);
+    for (std::size_t count = 1; count <= most_exact && count < best.terms(); ++count) {
+      exponential_sum found = certified(first_lags_of(closed_form_aimed_at(finest), count));
+      if (error_of(found) <= accuracy || 2 * count >= lags()) best = std::move(found);
+      if (2 * count >= lags()) break;
+    }
     if (options_.built == construction::minimax) best = fewest(std::move(best), accuracy);
     require(error_of(best) <= accuracy && terms_of(best) <= options_.most_terms, "accuracy ",
             accuracy, " on lags 1..", horizon_, " is out of reach with ", options_.most_terms,
-            " terms in double precision; the best found has ", best.terms(),
-            " terms and an error of ", error_of(best));
+            " terms; the best found has ", best.terms(), " terms and an error of ", error_of(best));
     return best;
   }
 
@@ -57,25 +61,24 @@ class sum_finder {
     require_count(terms, "terms");
     auto const wanted = static_cast<std::size_t>(terms);
     // The accuracy asked for falls by halves until there are too many terms, then between the two.
-    double reached = 1, missed = 0;
+    double reached = 1, missed = 0, least = HUGE_VAL;
     exponential_sum best = closed_form_aimed_at(reached);
-    for (double aim = 0.5; aim > finest / 10 && missed == 0; aim /= 2) {
+    auto const try_at = [&](double aim) {
       exponential_sum found = closed_form_aimed_at(aim);
-      if (found.terms() > wanted)
-        missed = aim;
-      else
-        best = std::move(found), reached = aim;
-    }
-    best = certified(std::move(best));
+      if (found.terms() > wanted) return false;
+      double const error = seen_error(found);
+      if (error < least) best = std::move(found), least = error;
+      return true;
+    };
+    for (double aim = reached; aim > finest / 10 && missed == 0; aim /= 2)
+      (try_at(aim) ? reached : missed) = aim;
     for (int i = 0; i < 4 && missed > 0; ++i) {
       double const aim = std::sqrt(reached * missed);
-      exponential_sum found = closed_form_aimed_at(aim);
-      (found.terms() <= wanted ? reached : missed) = aim;
-      if (found.terms() > wanted) continue;
-      found = certified(std::move(found));
-      if (better(found, best)) best = std::move(found);
+      (try_at(aim) ? reached : missed) = aim;
     }
-    if (best.terms() > wanted) best = certified(first_lags_of(best, wanted));
+    if (best.terms() > wanted || (wanted <= most_exact && 2 * wanted >= lags()))
+      best = first_lags_of(closed_form_aimed_at(finest), wanted);
+    best = certified(std::move(best));
     if (options_.built == construction::minimax)
       if (auto polished = minimax_of(wanted, best); polished && better(*polished, best))
         best = std::move(*polished);
@@ -96,7 +99,8 @@ class sum_finder {
 
   exponential_sum of_nodes(std::vector<node> const& nodes) const {
     exponential_sum sum;
-    for (node const& n : nodes) sum.rates.push_back(n.at), sum.weights.push_back(n.weight);
+    for (node const& n : nodes)
+      if (n.weight != 0) sum.rates.push_back(n.at), sum.weights.push_back(n.weight);
     sum.at_zero = kernel_.at_zero();
     return sum;
   }
@@ -104,15 +108,18 @@ class sum_finder {
     sum.error = certify(kernel_, sum, horizon_);
     return sum;
   }
-  // On few lags: no more than the certified one.
-  bool seems_within(double accuracy, exponential_sum const& sum) const {
+  // The largest on few lags: no more than the certified one.
+  double seen_error(exponential_sum const& sum) const {
+    double largest = 0;
     for (std::int64_t lag : log_spaced_lags(horizon_, 8, 200)) {
       double const value = kernel_(lag);
       double const scale = options_.measured == metric::relative ? value : 1.0;
-      if (std::abs(sum(lag) - value) > accuracy * scale) return false;
+      double const error = std::abs(sum(lag) - value) / scale;
+      if (!(error <= largest)) largest = error == error ? error : HUGE_VAL;
     }
-    return true;
+    return largest;
   }
+  std::size_t lags() const { return static_cast<std::size_t>(horizon_); }
 
   exponential_sum closed_form_aimed_at(double accuracy) const {
     if (kernel_.tail_exponent() == 0) return of_nodes({{0, kernel_(1)}});  // nothing is forgotten
@@ -135,7 +142,7 @@ class sum_finder {
     exponential_sum sum;
     for (double part : {1.6, 1.3, 1.0, 0.85, 0.7, 0.5, 0.35, 0.2}) {
       sum = closed_form_aimed_at(part * accuracy);
-      if (!seems_within(accuracy, sum)) continue;
+      if (seen_error(sum) > accuracy) continue;
       sum = certified(std::move(sum));
       if (error_of(sum) <= accuracy) return sum;
     }
@@ -145,20 +152,21 @@ class sum_finder {
   // Grows from few terms, each sum from the one before, for the rates of best sums are alike:
   // calls next(sum) for a number of terms, until that is no other.
   template <class Next>
-  std::optional<exponential_sum> grow(exponential_sum const& from, Next const& next) const {
+  void grow(exponential_sum const& from, std::size_t first, Next const& next) const {
     minimax_sum<Kernel> polish(kernel_, horizon_, options_.measured);
     std::vector<double> log_rates = log_rates_of(from);
-    std::optional<exponential_sum> last;
-    for (std::size_t count = first_terms; count > 0;) {
+    // A best sum has 2 S + 1 extrema.
+    std::size_t const most = (std::min<std::size_t>(lags(), 1000) - 1) / 2;
+    for (std::size_t count = std::min(first, most); count > 0;) {
       auto const nodes = polish.from(spread(log_rates, count));
       if (!nodes) break;
-      last = certified(of_nodes(*nodes));
-      log_rates = log_rates_of(*last);
-      count = next(*last);
+      exponential_sum const sum = certified(of_nodes(*nodes));
+      log_rates = log_rates_of(sum);
+      count = next(sum);
     }
-    return last;
   }
   static constexpr std::size_t first_terms = 6;
+  static constexpr std::size_t most_exact = 12;  // so many nodes of a Gauss rule are exact
   static constexpr double finest = 1e-13;
   // Up by a quarter, down by one.
   static std::size_t towards(std::size_t wanted, std::size_t terms) {
@@ -185,7 +193,7 @@ class sum_finder {
     double const of_a_term = std::numbers::pi * std::numbers::pi /
                              std::log(std::max(8.0, static_cast<double>(horizon_)));
     std::size_t too_few = 0;
-    grow(best, [&](exponential_sum const& sum) -> std::size_t {
+    grow(best, std::min(first_terms, best.terms()), [&](exponential_sum const& sum) -> std::size_t {
       std::size_t const terms = sum.terms();
       double const spare = std::log(accuracy / error_of(sum)) / of_a_term;
       std::size_t next = 0;
@@ -202,13 +210,15 @@ class sum_finder {
     });
     return best;
   }
+  // The best of all sums on the way to so many terms.
   std::optional<exponential_sum> minimax_of(std::size_t terms, exponential_sum const& start) const {
-    auto found = grow(start, [&](exponential_sum const& sum) -> std::size_t {
-      if (sum.terms() == terms) return 0;
-      return towards(terms, sum.terms());
-    });
-    if (found && found->terms() != terms) found.reset();
-    return found;
+    std::optional<exponential_sum> best;
+    for (std::size_t first = std::min(first_terms, terms); first > 0 && !best; --first)
+      grow(start, first, [&](exponential_sum const& sum) -> std::size_t {
+        if (!best || better(sum, *best)) best = sum;
+        return sum.terms() == terms ? 0 : towards(terms, sum.terms());
+      });
+    return best;
   }
   static std::vector<double> log_rates_of(exponential_sum const& sum) {
     std::vector<double> logs;

@@ -26,8 +26,8 @@ inline std::vector<double> linear_taper(std::int64_t count) {
   return taper;
 }
 
-// The linear taper, and where the log rates p_k are not even, what keeps the spectrum geometric at
-// every position:
+// The linear taper, and where the log rates p_k are not even, what makes the spectrum geometric at
+// its reference:
 //   alpha_k = clamp((N-1-k)/(N-1) + (p_k - p_0 - k G) / log_reference, 0, 1), G =
 //   (p_{N-1}-p_0)/(N-1)
 // (Prop. 4.16). `log_reference` is log T_train with the paper's scaling t^{-alpha}; with covering
