@@ -44,7 +44,7 @@ class sum_finder {
     require(accuracy >= finest && accuracy < 1, "accuracy is ", accuracy,
             "; it must be at least 1e-13, which double precision can certify, and below 1");
     exponential_sum best = closed_form_to(accuracy);
-    for (std::size_t count = 1; count <= most_exact && count < best.terms(); ++count) {
+    for (std::size_t count = 1; lags() <= 2 * most_exact && count < best.terms(); ++count) {
       exponential_sum found = certified(first_lags_of(closed_form_aimed_at(finest), count));
       if (error_of(found) <= accuracy || 2 * count >= lags()) best = std::move(found);
       if (2 * count >= lags()) break;
