@@ -124,7 +124,7 @@ class certifier {
   certificate found_;
 };
 
-// On lags 1..horizon, weights of any sign. At most `slack` above the truth.
+// On lags 1..horizon, weights of any sign. At most `slack` above the truth, or 1e-13 of the kernel.
 template <completely_monotone Kernel>
 certificate certify(Kernel const& kernel, exponential_sum const& sum, std::int64_t horizon,
                     double slack = 0.02) {

@@ -25,6 +25,16 @@ inline double size_of_gamma(double x, double y) {
   return std::exp(log.real()) * std::sqrt(2 * std::numbers::pi) / std::abs(product);
 }
 
+// `count` exponentials that meet the first 2 `count` lags of these, rates ascending: a Gauss rule
+// in the factor e^-rate.
+inline std::vector<node> rule_in_factors(std::vector<node> nodes, std::size_t count) {
+  for (node& n : nodes) n.at = std::exp(-n.at), n.weight *= n.at;
+  nodes = gauss_rule(nodes, count);
+  for (node& n : nodes) n.weight /= n.at, n.at = -std::log(n.at);
+  std::reverse(nodes.begin(), nodes.end());
+  return nodes;
+}
+
 // Kernel = Int rate density(rate) e^{-rate l} du over u = log rate. On the lattice u = -log T + k h
 // the sum differs from the integral by what aliases, 2 |Gamma(b + 2 pi i/h)| / Gamma(b) of it for a
 // power law of exponent b: that chooses h. The lattice runs on far below 1/T and far above 1, where
@@ -119,12 +129,7 @@ class closed_form {
     return gauss_rule({lattice_.begin(), lattice_.begin() + std::ptrdiff_t(end)}, count);
   }
   std::vector<node> rule_above(std::size_t start, std::size_t count) const {
-    std::vector<node> measure(lattice_.begin() + std::ptrdiff_t(start), lattice_.end());
-    for (node& n : measure) n.at = std::exp(-n.at), n.weight *= n.at;
-    measure = gauss_rule(measure, count);
-    for (node& n : measure) n.weight /= n.at, n.at = -std::log(n.at);
-    std::reverse(measure.begin(), measure.end());
-    return measure;
+    return rule_in_factors({lattice_.begin() + std::ptrdiff_t(start), lattice_.end()}, count);
   }
 
   // Is the rule as good as the nodes from `begin` to `end`, on the lags where tails are compared?

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "wane/spectra/fit_error.hpp"
 
 namespace wane::spectra {
 
@@ -27,11 +28,7 @@ struct exponential_sum {
 
   std::size_t terms() const { return rates.size(); }
   double operator()(std::int64_t lag) const {
-    if (lag == 0) return at_zero;
-    double sum = 0;
-    for (std::size_t s = 0; s < rates.size(); ++s)
-      sum += weights[s] * std::exp(-rates[s] * static_cast<double>(lag));
-    return sum;
+    return lag == 0 ? at_zero : impulse_response(rates, weights, lag);
   }
   // What a read-out adds for the current token, beside the exponentials.
   double feed_through() const {

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "wane/core/error.hpp"
 #include "wane/spectra/checks.hpp"
+#include "wane/spectra/evenly_spaced.hpp"
 
 namespace wane::spectra {
 
@@ -37,16 +37,10 @@ inline std::vector<double> geometric(std::int64_t count, double low, double high
   require_positive(low, "low");
   require_positive(high, "high");
   require(low <= high, "low is ", low, "; it must not exceed high, which is ", high);
-  std::vector<double> rates(static_cast<std::size_t>(count), low);
-  if (count == 1) return rates;
-  double const log_low = std::log(low);
-  double const log_high = std::log(high);
-  auto const last = static_cast<double>(count - 1);
-  for (std::size_t k = 1; k + 1 < rates.size(); ++k) {
-    double const fraction = static_cast<double>(k) / last;
-    rates[k] = std::exp((1 - fraction) * log_low + fraction * log_high);
-  }
-  rates.back() = high;
+  std::vector<double> rates = evenly_spaced(count, std::log(low), std::log(high));
+  for (double& rate : rates) rate = std::exp(rate);
+  if (count > 1) rates.back() = high;
+  rates.front() = low;
   return rates;
 }
 

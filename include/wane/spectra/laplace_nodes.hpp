@@ -11,8 +11,9 @@
 
 #include "wane/core/error.hpp"
 #include "wane/spectra/checks.hpp"
+#include "wane/spectra/evenly_spaced.hpp"
 #include "wane/spectra/geometric.hpp"
-#include "wane/spectra/post_map.hpp"
+#include "wane/spectra/softplus.hpp"
 
 namespace wane::spectra {
 
@@ -51,9 +52,7 @@ inline laplace_nodes initial_laplace_nodes(std::int64_t count, double slowest, d
                                            double last_omega, double step = 1) {
   laplace_nodes nodes{geometric(count, slowest, fastest), {}, step};
   require(last_omega >= 0, "last_omega is ", last_omega, "; it must not be negative");
-  for (std::int64_t k = 0; k < count; ++k)
-    nodes.omega.push_back(
-        count == 1 ? 0 : last_omega * (static_cast<double>(k) / static_cast<double>(count - 1)));
+  nodes.omega = evenly_spaced(count, 0, last_omega);
   check(nodes);
   return nodes;
 }

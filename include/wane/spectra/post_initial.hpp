@@ -4,26 +4,15 @@
 
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <vector>
 
 #include "wane/core/error.hpp"
 #include "wane/spectra/checks.hpp"
-#include "wane/spectra/post_map.hpp"
+#include "wane/spectra/evenly_spaced.hpp"
+#include "wane/spectra/softplus.hpp"
 #include "wane/spectra/taper.hpp"
 
 namespace wane::spectra {
-
-// Numbers evenly spaced from `first` to `last`, both exact; one alone is `first`.
-inline std::vector<double> evenly_spaced(std::int64_t count, double first, double last) {
-  require_count(count, "count");
-  std::vector<double> numbers(static_cast<std::size_t>(count), first);
-  for (std::size_t k = 1; k < numbers.size(); ++k) {
-    double const part = static_cast<double>(k) / static_cast<double>(numbers.size() - 1);
-    numbers[k] = (1 - part) * first + part * last;
-  }
-  return numbers;
-}
 
 inline void require_trained_at(std::int64_t trained_at) {
   require(trained_at >= 2 && trained_at <= longest_horizon, "trained_at is ", trained_at,

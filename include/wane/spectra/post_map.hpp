@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
 #include "wane/core/error.hpp"
+#include "wane/spectra/softplus.hpp"
 
 namespace wane::spectra {
 
@@ -17,15 +17,6 @@ struct post_parameters {
   double slowest = 0;        // theta
   std::vector<double> gaps;  // delta, one less than channels
 };
-
-inline double softplus(double x) {
-  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-}
-// The x with softplus(x) = y > 0.
-inline double inverse_softplus(double y) { return y + std::log(-std::expm1(-y)); }
-inline double logistic(double x) {
-  return x > 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
-}
 
 inline std::vector<double> log_rates(post_parameters const& parameters) {
   std::vector<double> p{parameters.slowest};

@@ -24,7 +24,7 @@ namespace wane::spectra {
 // above 0.97 some are negative, to about -0.02 where the fit is good to 1e-3.
 class shared_rates {
  public:
-  // Finds the rates, nine orders at once: about a second for 20 terms.
+  // Finds the rates, nine orders at once: some tenths of a second for 20 terms.
   shared_rates(std::int64_t terms, std::int64_t horizon, double least_alpha = 0.1)
       : horizon_(horizon), least_(least_alpha) {
     require_count(terms, "terms");

@@ -19,8 +19,8 @@
 namespace wane::spectra {
 
 enum class construction {
-  closed_form,  // a millisecond, whatever the horizon
-  minimax       // the fewest terms there can be, tens of milliseconds
+  closed_form,  // a few milliseconds
+  minimax       // the fewest terms there can be or one more, tens of milliseconds
 };
 
 struct sum_options {
@@ -44,11 +44,7 @@ class sum_finder {
     require(accuracy >= finest && accuracy < 1, "accuracy is ", accuracy,
             "; it must be at least 1e-13, which double precision can certify, and below 1");
     exponential_sum best = closed_form_to(accuracy);
-    for (std::size_t count = 1; lags() <= 2 * most_exact && count < best.terms(); ++count) {
-      exponential_sum found = certified(first_lags_of(closed_form_aimed_at(finest), count));
-      if (error_of(found) <= accuracy || 2 * count >= lags()) best = std::move(found);
-      if (2 * count >= lags()) break;
-    }
+    if (lags() <= 2 * most_exact) best = fewest_of_rules(best, accuracy);
     if (options_.built == construction::minimax) best = fewest(std::move(best), accuracy);
     require(error_of(best) <= accuracy && terms_of(best) <= options_.most_terms, "accuracy ",
             accuracy, " on lags 1..", horizon_, " is out of reach with ", options_.most_terms,
@@ -176,15 +172,19 @@ class sum_finder {
 
   // Fewer terms than cover all lags: these meet the first 2 `count` and fall short of the others.
   exponential_sum first_lags_of(exponential_sum const& sum, std::size_t count) const {
-    std::vector<node> measure;
-    for (std::size_t s = 0; s < sum.terms(); ++s) {
-      double const factor = std::exp(-sum.rates[s]);
-      measure.push_back({factor, sum.weights[s] * factor});
+    std::vector<node> nodes;
+    for (std::size_t s = 0; s < sum.terms(); ++s) nodes.push_back({sum.rates[s], sum.weights[s]});
+    return of_nodes(rule_in_factors(nodes, count));
+  }
+
+  // On a short horizon: half as many terms as there are lags meet all of them.
+  exponential_sum fewest_of_rules(exponential_sum const& best, double accuracy) const {
+    exponential_sum const fine = closed_form_aimed_at(finest);
+    for (std::size_t count = 1; count < best.terms(); ++count) {
+      exponential_sum found = certified(first_lags_of(fine, count));
+      if (error_of(found) <= accuracy || 2 * count >= lags()) return found;
     }
-    std::vector<node> rule = gauss_rule(measure, count);
-    for (node& n : rule) n = {-std::log(n.at), n.weight / n.at};
-    std::reverse(rule.begin(), rule.end());
-    return of_nodes(rule);
+    return best;
   }
 
   // The error falls by exp(-pi^2 / log T) with each term or faster, which tells how many more, or

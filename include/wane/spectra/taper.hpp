@@ -10,6 +10,7 @@
 
 #include "wane/core/error.hpp"
 #include "wane/spectra/checks.hpp"
+#include "wane/spectra/evenly_spaced.hpp"
 
 namespace wane::spectra {
 
@@ -40,11 +41,10 @@ class adaptive_taper {
         taper_(linear_taper(static_cast<std::int64_t>(log_rates.size()))) {
     require(std::isfinite(log_reference) && log_reference != 0, "log_reference is ", log_reference,
             "; it must be finite and not 0: a taper has no effect at its reference of 1");
-    std::size_t const last = log_rates.size() - 1;
-    for (std::size_t k = 1; k < last; ++k) {
-      double const part = static_cast<double>(k) / static_cast<double>(last);
-      double const even = (1 - part) * log_rates.front() + part * log_rates.back();
-      taper_[k] += (log_rates[k] - even) / log_reference;
+    std::vector<double> const even = evenly_spaced(static_cast<std::int64_t>(log_rates.size()),
+                                                   log_rates.front(), log_rates.back());
+    for (std::size_t k = 1; k + 1 < taper_.size(); ++k) {
+      taper_[k] += (log_rates[k] - even[k]) / log_reference;
       if (taper_[k] < 0 || taper_[k] > 1) clamped_.push_back(k);
       taper_[k] = std::clamp(taper_[k], 0.0, 1.0);
     }
