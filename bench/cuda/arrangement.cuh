@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/row.hpp"
+#include "wane/core/view.hpp"
 #include "wane/cuda/launch.cuh"
 
 namespace wane::bench {
@@ -22,6 +23,12 @@ struct arrangement {
   // The first number of line k; the next ones follow by `width`.
   __host__ __device__ index first(index k) const { return k / width * time * width + k % width; }
 };
+
+// All numbers of a problem, in wane's layout.
+template <class T>
+sequence_view<T> whole(T* values, extents const& e) {
+  return {values, e.batch, e.time, e.heads, e.channels};
+}
 
 // Calls each(k) for every 0 <= k < count.
 template <class Each>

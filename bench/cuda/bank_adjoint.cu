@@ -1,7 +1,6 @@
 // The row of the adjoint of exponential_bank, with 16 decays.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <memory>
 
 #include "cuda/bank_loops.cuh"
 #include "cuda/contest.cuh"
@@ -132,8 +131,8 @@ class problem {
   void by_wane(cudaStream_t on) const {
     float* const to = node_gradients();
     index const heads = e_.heads, count = heads * bank_rows;
-    cuda::adjoint(cuda::stream{on}, operation(), whole(arrays_.output_gradient),
-                  exponential_bank<float>::gradients{whole(arrays_.value_gradient),
+    cuda::adjoint(cuda::stream{on}, operation(), whole(arrays_.output_gradient, e_),
+                  exponential_bank<float>::gradients{whole(arrays_.value_gradient, e_),
                                                      {to, heads, bank_rows},
                                                      {to + count, heads, bank_rows},
                                                      {to + 2 * count, heads, bank_rows},
@@ -172,12 +171,8 @@ class problem {
  private:
   // After the gradients of values, so that a run starts from NaN in them too.
   float* node_gradients() const { return outputs_.data() + numbers_; }
-  template <class T>
-  sequence_view<T> whole(T* values) const {
-    return {values, e_.batch, e_.time, e_.heads, e_.channels};
-  }
   exponential_bank<float> operation() const {
-    return bank_operation(arrays_.forward, whole(arrays_.forward.values));
+    return bank_operation(arrays_.forward, whole(arrays_.forward.values, e_));
   }
 
   extents e_;
@@ -187,22 +182,12 @@ class problem {
   bank_adjoint_arrays arrays_{};
 };
 
-measurement measure(extents const& e, int rounds) {
-  auto const p = std::make_shared<problem>(e);
-  auto const error = [p] { return p->error(); };
-  contest c;
-  c.ours = {[p](cudaStream_t on) { p->by_wane(on); }, error, p->bytes(problem::moved_numbers)};
-  c.walk = {[p](cudaStream_t on) { p->by_walk(on); }, error, p->bytes(problem::moved_by_walk)};
-  c.inputs = p->inputs(), c.outputs = p->outputs();
-  return held(c, rounds);
-}
-
 }  // namespace
 
 std::vector<row> bank_adjoint_rows() {
   extents const e = one_sequence;
   return {{"exponential_bank/adjoint/" + e.text() + "/S:" + std::to_string(bank_rows),
-           [e](int rounds) { return measure(e, rounds); }}};
+           [e](int rounds) { return held_against_walk<problem>(e, rounds); }}};
 }
 
 }  // namespace wane::bench

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "cuda/row.hpp"
@@ -33,5 +34,17 @@ struct contest {
 // Throws disagreement, and times nothing, when ours or a rival is further from the oracle than
 // rounding explains.
 measurement held(contest const& what, int rounds);
+
+// A problem with by_wane, by_walk, error, and bytes(numbers) of what each of them moves.
+template <class Problem>
+measurement held_against_walk(extents const& e, int rounds) {
+  auto const p = std::make_shared<Problem>(e);
+  auto const error = [p] { return p->error(); };
+  contest c;
+  c.ours = {[p](cudaStream_t on) { p->by_wane(on); }, error, p->bytes(Problem::moved_numbers)};
+  c.walk = {[p](cudaStream_t on) { p->by_walk(on); }, error, p->bytes(Problem::moved_by_walk)};
+  c.inputs = p->inputs(), c.outputs = p->outputs();
+  return held(c, rounds);
+}
 
 }  // namespace wane::bench

@@ -35,7 +35,7 @@ class bank_problem {
   }
 
   void by_wane(cudaStream_t on) const {
-    cuda::run(cuda::stream{on}, operation(), whole(arrays_.output),
+    cuda::run(cuda::stream{on}, operation(), whole(arrays_.output, e_),
               cuda::workspace{memory_.data(), memory_.bytes()});
   }
   void by_cub(cudaStream_t on) const {
@@ -52,12 +52,8 @@ class bank_problem {
   }
 
  private:
-  template <class T>
-  sequence_view<T> whole(T* values) const {
-    return {values, e_.batch, e_.time, e_.heads, e_.channels};
-  }
   exponential_bank<float> operation() const {
-    return bank_operation(arrays_, whole(arrays_.values));
+    return bank_operation(arrays_, whole(arrays_.values, e_));
   }
 
   extents e_;

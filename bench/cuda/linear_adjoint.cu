@@ -1,7 +1,6 @@
 // The rows of the adjoint of linear_recurrence, whose decays are factors, in float.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <memory>
 
 #include "cuda/linear_contest.cuh"
 #include "wane/cuda/adjoint.cuh"
@@ -101,9 +100,10 @@ class problem {
   void* outputs() const { return outputs_.data(); }
 
   void by_wane(cudaStream_t on) const {
-    cuda::adjoint(cuda::stream{on}, operation(), whole(arrays_.output_gradient),
-                  op::gradients{whole(arrays_.decay_gradient), whole(arrays_.drive_gradient)},
-                  cuda::workspace{memory_.data(), memory_.bytes()});
+    cuda::adjoint(
+        cuda::stream{on}, operation(), whole(arrays_.output_gradient, e_),
+        op::gradients{whole(arrays_.decay_gradient, e_), whole(arrays_.drive_gradient, e_)},
+        cuda::workspace{memory_.data(), memory_.bytes()});
   }
   void by_walk(cudaStream_t on) const {
     for_each_line(e_.lines(), on,
@@ -119,11 +119,7 @@ class problem {
   }
 
  private:
-  template <class T>
-  sequence_view<T> whole(T* values) const {
-    return {values, e_.batch, e_.time, e_.heads, e_.channels};
-  }
-  op operation() const { return {whole(arrays_.decay), whole(arrays_.drive)}; }
+  op operation() const { return {whole(arrays_.decay, e_), whole(arrays_.drive, e_)}; }
 
   extents e_;
   std::size_t numbers_;
@@ -133,23 +129,13 @@ class problem {
   adjoint_arrays arrays_{};
 };
 
-measurement measure(extents const& e, int rounds) {
-  auto const p = std::make_shared<problem>(e);
-  auto const error = [p] { return p->error(); };
-  contest c;
-  c.ours = {[p](cudaStream_t on) { p->by_wane(on); }, error, p->bytes(problem::moved_numbers)};
-  c.walk = {[p](cudaStream_t on) { p->by_walk(on); }, error, p->bytes(problem::moved_by_walk)};
-  c.inputs = p->inputs(), c.outputs = p->outputs();
-  return held(c, rounds);
-}
-
 }  // namespace
 
 std::vector<row> linear_adjoint_rows() {
   std::vector<row> rows;
   for (extents const& e : {one_channel, one_head, one_sequence, batch})
     rows.push_back({"linear_recurrence/adjoint/" + e.text() + "/factor",
-                    [e](int rounds) { return measure(e, rounds); }});
+                    [e](int rounds) { return held_against_walk<problem>(e, rounds); }});
   return rows;
 }
 

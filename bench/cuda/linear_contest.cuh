@@ -61,7 +61,7 @@ class linear_problem {
   void* outputs() const { return outputs_.data(); }
 
   void by_wane(cudaStream_t on) const {
-    cuda::run(cuda::stream{on}, operation(), whole(arrays_.output),
+    cuda::run(cuda::stream{on}, operation(), whole(arrays_.output, e_),
               cuda::workspace{memory_.data(), memory_.bytes()}, options());
   }
   void by_cub(cudaStream_t on) const {
@@ -78,11 +78,7 @@ class linear_problem {
   }
 
  private:
-  template <class T>
-  sequence_view<T> whole(T* values) const {
-    return {values, e_.batch, e_.time, e_.heads, e_.channels};
-  }
-  op operation() const { return {whole(arrays_.decay), whole(arrays_.drive)}; }
+  op operation() const { return {whole(arrays_.decay, e_), whole(arrays_.drive, e_)}; }
   run_options<float> options() const {
     run_options<float> o;
     if (states_) {
