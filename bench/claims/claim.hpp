@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "checkpoint/decay_rates.hpp"
 
 namespace wane::bench {
 
@@ -30,7 +33,18 @@ struct claim {
   std::function<finding()> measure;
 };
 
-std::vector<claim> vort_claims();
-std::vector<claim> post_claims();
+// VORT (arXiv 2605.08966).
+std::vector<claim> vort_kernel_claims();
+std::vector<claim> vort_quadrature_claims();
+std::vector<claim> vort_mixture_claims();
+std::vector<claim> vort_retrieval_claims();
+std::vector<claim> vort_cost_claims();
+// PoST (arXiv 2604.07658).
+std::vector<claim> post_rate_claims();
+std::vector<claim> post_position_claims();
+std::vector<claim> post_initial_claims();
+// Those about a trained model, `trained_on` tokens long.
+std::vector<claim> post_trained_claims(std::vector<decay_layer> const& layers,
+                                       std::int64_t trained_on);
 
 }  // namespace wane::bench

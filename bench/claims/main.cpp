@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <fstream>
@@ -9,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/decay_layers.hpp"
 #include "claims/claim.hpp"
+#include "shared/input.hpp"
 
 namespace wane::bench {
 namespace {
@@ -24,16 +27,31 @@ char const* name_of(verdict judged) {
 }
 
 std::vector<claim> all_claims() {
-  std::vector<claim> all = vort_claims();
-  for (claim const& c : post_claims()) all.push_back(c);
+  std::vector<claim> all;
+  for (auto const& part : {vort_kernel_claims(), vort_quadrature_claims(), vort_mixture_claims(),
+                           vort_retrieval_claims(), vort_cost_claims(), post_rate_claims(),
+                           post_position_claims(), post_initial_claims()})
+    all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
-int run(std::string const& only, std::string const& json) {
+struct options {
+  std::string only, json;
+  std::vector<std::string> checkpoint;
+  std::int64_t trained_on = 2048;  // as PoST's models
+};
+
+int run(options const& asked) {
   std::vector<claim> claims = all_claims();
-  if (!only.empty()) std::erase_if(claims, [&](claim const& c) { return c.id != only; });
+  if (!asked.checkpoint.empty()) {
+    auto const layers = decay_layers(checkpoint(asked.checkpoint), {});
+    for (auto const& one : post_trained_claims(layers, asked.trained_on)) claims.push_back(one);
+  }
+  if (!asked.only.empty()) {
+    std::erase_if(claims, [&](claim const& c) { return c.id != asked.only; });
+  }
   if (claims.empty()) {
-    std::fprintf(stderr, "wane-claims: no claim is called '%s'\n", only.c_str());
+    std::fprintf(stderr, "wane-claims: no claim is called '%s'\n", asked.only.c_str());
     return 2;
   }
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -52,11 +70,11 @@ int run(std::string const& only, std::string const& json) {
                     {"verdict", name_of(found.judged())},
                     {"remark", found.remark}});
   }
-  if (json.empty()) return 0;
-  std::ofstream file(json);
+  if (asked.json.empty()) return 0;
+  std::ofstream file(asked.json);
   file << nlohmann::ordered_json{{"program", "wane-claims"}, {"claims", rows}}.dump(2) << '\n';
   if (file.flush()) return 0;
-  std::fprintf(stderr, "wane-claims: '%s' cannot be written\n", json.c_str());
+  std::fprintf(stderr, "wane-claims: '%s' cannot be written\n", asked.json.c_str());
   return 2;
 }
 
@@ -65,9 +83,13 @@ int run(std::string const& only, std::string const& json) {
 
 int main(int argc, char** argv) {
   CLI::App app(wane::bench::purpose);
-  std::string only, json;
-  app.add_option("--only", only, "The claim of this id alone");
-  app.add_option("--json", json, "Also write the rows to this file");
+  wane::bench::options asked;
+  app.add_option("--only", asked.only, "The claim of this id alone");
+  app.add_option("--json", asked.json, "Also write the rows to this file");
+  app.add_option("--checkpoint", asked.checkpoint,
+                 "Also the claims about trained models, of this one (docs/wane-spectra.md)");
+  app.add_option("--trained-on", asked.trained_on, "Its tokens in a sequence [2048]")
+      ->check(CLI::Range(std::int64_t{2}, std::int64_t{1} << 53));
   try {
     app.parse(argc, argv);
   } catch (CLI::CallForHelp const& help) {
@@ -77,7 +99,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return wane::bench::run(only, json);
+    return wane::bench::run(asked);
+  } catch (wane::bench::input_error const& problem) {
+    std::fprintf(stderr, "wane-claims: %s\n", problem.what());
+    return 2;
   } catch (std::exception const& problem) {
     std::fprintf(stderr, "wane-claims: %s\n", problem.what());
     return 1;

@@ -15,7 +15,7 @@
 #include <string>
 #include <system_error>
 
-#include "spectra/input.hpp"
+#include "shared/input.hpp"
 
 namespace wane::bench {
 
@@ -23,14 +23,7 @@ namespace wane::bench {
 // the line. Enhanced text must be off where it is used.
 inline std::string gnuplot_string(std::string const& text) {
   std::string result = "'";
-  for (char const c : text) {
-    auto const byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      result += '?';
-    } else {
-      result += c == '\'' ? "''" : std::string(1, c);
-    }
-  }
+  for (char const c : printable(text)) result += c == '\'' ? "''" : std::string(1, c);
   return result + "'";
 }
 

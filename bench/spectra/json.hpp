@@ -73,17 +73,24 @@ inline ordered_json json_of(sum_row const& row) {
           {"weights", row.sum.weights}};
 }
 
+inline ordered_json program_json() {
+  return {{"program", "wane-spectra"},
+          {"version", std::to_string(version_major) + "." + std::to_string(version_minor) + "." +
+                          std::to_string(version_patch)}};
+}
+
 // A file name that is not UTF-8 has the wrong bytes replaced.
+inline std::string text_of(ordered_json const& document) {
+  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 inline std::string json_text(report const& found) {
   bool const absolute = found.asked.metric == spectra::metric::absolute;
-  ordered_json document{
-      {"program", "wane-spectra"},
-      {"version", std::to_string(version_major) + "." + std::to_string(version_minor) + "." +
-                      std::to_string(version_patch)},
-      {"target", found.goal.name},
-      {"horizon", found.goal.horizon},
-      {"metric", absolute ? "absolute" : "relative"},
-      {"seed", found.asked.seed}};
+  ordered_json document = program_json();
+  document["target"] = found.goal.name;
+  document["horizon"] = found.goal.horizon;
+  document["metric"] = absolute ? "absolute" : "relative";
+  document["seed"] = found.asked.seed;
   if (found.input) document["measured"] = json_of(*found.input);
   document["rows"] = ordered_json::array();
   for (auto const& row : found.rows) document["rows"].push_back(json_of(row));
@@ -91,7 +98,7 @@ inline std::string json_text(report const& found) {
     document["accuracy"] = *found.asked.accuracy;
     for (auto const& row : found.sums) document["sums"].push_back(json_of(row));
   }
-  return document.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return text_of(document);
 }
 
 }  // namespace wane::bench

@@ -8,9 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "shared/input.hpp"
+#include "spectra/checkpoint_json.hpp"
+#include "spectra/checkpoint_picture.hpp"
+#include "spectra/checkpoint_report.hpp"
+#include "spectra/checkpoint_summary.hpp"
 #include "spectra/compare.hpp"
 #include "spectra/gnuplot.hpp"
-#include "spectra/input.hpp"
 #include "spectra/json.hpp"
 #include "spectra/measure.hpp"
 #include "spectra/options.hpp"
@@ -32,36 +36,50 @@ void say(std::string const& message) {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-void write_picture(report const& found) {
-  options const& asked = found.asked;
-  if (draw(picture(found), asked.plot)) return;
+// A report in every form it may be asked for.
+struct outputs {
+  std::string summary, csv, json, picture;
+};
+
+void draw_picture(options const& asked, outputs const& found) {
+  if (draw(found.picture, asked.plot)) return;
   std::string data = asked.csv.empty() ? asked.json : asked.csv;
   if (data.empty()) {
     data = asked.plot + ".csv";
-    write_file(data, comparison_csv(found.rows));
+    write_file(data, found.csv);
   }
   say("gnuplot is not installed (gnuplot-nox), so " + in_quotes(asked.plot) +
       " was not drawn; its data are in " + in_quotes(data));
 }
 
-void write_files(report const& found) {
-  options const& asked = found.asked;
-  if (!asked.json.empty()) write_file(asked.json, json_text(found));
-  if (!asked.csv.empty()) write_file(asked.csv, comparison_csv(found.rows));
-  if (!asked.plot.empty()) write_picture(found);
+void put_out(options const& asked, outputs const& found) {
+  std::string const& text = found.summary;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw std::runtime_error("writing the table failed");
+  }
+  if (!asked.json.empty()) write_file(asked.json, found.json);
+  if (!asked.csv.empty()) write_file(asked.csv, found.csv);
+  if (!asked.plot.empty()) draw_picture(asked, found);
+}
+
+outputs compared_spectra(options const& asked, progress& shown) {
+  report found = measured(asked, shown);
+  found.rows = compare(found.asked, found.goal, shown);
+  found.sums = find_sums(found.asked, found.goal);
+  return {summary(found), comparison_csv(found.rows), json_text(found), picture(found)};
+}
+
+outputs read_checkpoint(options const& asked, progress& shown) {
+  auto const found = report_on_checkpoint(asked, shown);
+  return {summary(found), checkpoint_csv(found), json_text(found), picture(found)};
 }
 
 void run(options const& asked) {
   progress shown;
-  report found = measured(asked, shown);
-  found.rows = compare(found.asked, found.goal, shown);
-  found.sums = find_sums(found.asked, found.goal);
+  outputs const found =
+      asked.checkpoint.empty() ? compared_spectra(asked, shown) : read_checkpoint(asked, shown);
   shown.wipe();
-  std::string const text = summary(found);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw std::runtime_error("writing the table failed");
-  }
-  write_files(found);
+  put_out(asked, found);
 }
 
 }  // namespace

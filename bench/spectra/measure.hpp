@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "spectra/input.hpp"
+#include "shared/input.hpp"
 #include "spectra/options.hpp"
 #include "spectra/progress.hpp"
 #include "spectra/report.hpp"
@@ -19,8 +19,6 @@
 #include "wane/spectra/lags.hpp"
 
 namespace wane::bench {
-
-inline constexpr std::int64_t usual_horizon = 100'000;
 
 // With data of `length` steps: at most half of them, by default a tenth.
 inline std::int64_t horizon_for(options const& asked, std::int64_t length) {

@@ -1,4 +1,4 @@
-// The command line of wane-spectra: its words, its help, and what is refused.
+// The command line of wane-spectra: its words, and what is refused.
 // SPDX-License-Identifier: MIT
 #include "spectra/options.hpp"
 
@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <thread>
 
-#include "spectra/argument.hpp"
-#include "spectra/input.hpp"
+#include "checkpoint/decay_layers.hpp"
+#include "shared/argument.hpp"
+#include "shared/input.hpp"
+#include "spectra/help.hpp"
 #include "spectra/spectrum_list.hpp"
 
 namespace wane::bench {
@@ -24,37 +26,9 @@ struct words {
   std::string kernel, series, column, horizon, fit_from = "1", fit_to = "measured", channels, at,
                                                spectra = "all", metric = "absolute", seed = "0",
                                                threads, accuracy, json, csv, plot;
-  std::vector<std::string> text;
+  std::string head_size, coherence;
+  std::vector<std::string> text, checkpoint, patterns;
 };
-
-constexpr char const* purpose =
-    "wane-spectra: how well do the decay rates of a linear recurrence remember?\n\n"
-    "A recurrence with N channels of decay e^{-r_k} per step answers an impulse with\n"
-    "sum_k c_k e^{-r_k lag}. This program takes a target kernel, finds the weights c_k that come\n"
-    "closest to it for each choice of the rates (each spectrum), and prints how close that is.";
-
-std::string lesson() {
-  std::string text =
-      "What to fit (give exactly one of --kernel, --text, --series):\n"
-      "  wane-spectra --kernel power:0.5                 lag^-0.5 on lags 1 to 100000\n"
-      "  wane-spectra --kernel gl:0.3 --horizon 1e6      the kernel of a fractional sum\n"
-      "  wane-spectra --text book.txt --plot book.svg    mutual information between bytes\n"
-      "  wane-spectra --text src/*.cpp --horizon 4096    several texts, never joined\n"
-      "  wane-spectra --series load.csv --column cpu     autocorrelation of a column\n\n"
-      "With data, a power law through the lags that rise above the noise is printed with its 95 %\n"
-      "confidence interval, and spectra are fitted to those lags, 1 at the first of them\n"
-      "(--fit-to measured), or to the law on every lag up to the horizon (--fit-to law).\n\n"
-      "Spectra (T: the horizon, N: the channels):\n";
-  for (auto const& s : spectrum_list()) {
-    text += "  " + s.name + std::string(20 - s.name.size(), ' ') + s.meaning + "\n";
-  }
-  return text +
-         "\nColumns: the largest absolute and relative error of the fit; the coherence of the two\n"
-         "most alike channels (1: one of them is wasted); the channels whose timescale 1/r lies\n"
-         "within the lags; the longest half-life in steps. Exit status: 0, or 2 for wrong input, "
-         "or 1 when\n"
-         "something else failed. docs/wane-spectra.md says what is computed and how.";
-}
 
 void add_options(CLI::App& app, words& w) {
   app.add_option("--kernel", w.kernel, "power:BETA (beta in (0, 10]) or gl:ALPHA (alpha in (0, 1])")
@@ -64,6 +38,18 @@ void add_options(CLI::App& app, words& w) {
   app.add_option("--series", w.series, "a CSV file with a column of numbers")->type_name("FILE");
   app.add_option("--column", w.column, "which column of --series: its name, or its number from 1")
       ->type_name("NAME");
+  app.add_option("--checkpoint", w.checkpoint,
+                 "files of one trained model: .safetensors, .npy, .csv")
+      ->type_name("FILE...");
+  app.add_option("--pattern", w.patterns, "tensors of the checkpoint that hold decays")
+      ->type_name("REGEX=READING")
+      ->expected(1);
+  app.add_option("--head-size", w.head_size,
+                 "channels of a head, where the checkpoint does not tell")
+      ->type_name("N");
+  app.add_option("--coherence", w.coherence,
+                 "above it two channels of the checkpoint are alike [0.99]")
+      ->type_name("MU");
   app.add_option("--horizon", w.horizon,
                  "longest lag T in steps [100000; with data at most a tenth of them]")
       ->type_name("T");
@@ -127,7 +113,51 @@ std::vector<std::string> spectra_in(std::string const& text) {
   return chosen;
 }
 
+decay_pattern pattern_in(std::string const& text) {
+  std::string const wrong = "--pattern " + in_quotes(text);
+  auto const parted = text.rfind('=');
+  if (parted == std::string::npos || parted == 0) {
+    throw input_error(wrong + " is not REGEX=READING, as in 'decay$=log-rate'");
+  }
+  std::vector<std::string> names;
+  for (auto const& reading : decay_readings()) names.push_back(reading.name);
+  std::string const reading = one_of(wrong + ": reading", text.substr(parted + 1), names);
+  return {name_pattern(text.substr(0, parted)), reading};
+}
+
+double coherence_in(std::string const& text) {
+  auto const value = number_in(text);
+  if (!value || !(*value > 0 && *value < 1)) {
+    throw input_error("--coherence " + in_quotes(text) + " is not a number between 0 and 1");
+  }
+  return *value;
+}
+
+void read_checkpoint_options(CLI::App const& app, words const& w, options& o) {
+  o.checkpoint = w.checkpoint;
+  for (auto const& pattern : w.patterns) o.layers.patterns.push_back(pattern_in(pattern));
+  if (app.count("--head-size") > 0) {
+    o.layers.head_size = whole_number("--head-size", w.head_size, 1, 1'000'000);
+  }
+  if (app.count("--coherence") > 0) o.coherence = coherence_in(w.coherence);
+}
+
 // An option that was given although it means nothing here is a mistake somewhere.
+void require_checkpoint(CLI::App const& app) {
+  bool const given = app.count("--checkpoint") > 0;
+  for (char const* const option : {"--pattern", "--head-size", "--coherence"}) {
+    if (!given && app.count(option) > 0) {
+      throw input_error(std::string(option) + " needs --checkpoint FILE");
+    }
+  }
+  for (char const* const option : {"--column", "--fit-from", "--fit-to", "--channels", "--at",
+                                   "--spectra", "--metric", "--accuracy", "--seed"}) {
+    if (given && app.count(option) > 0) {
+      throw input_error(std::string(option) + " means nothing with --checkpoint; leave it out");
+    }
+  }
+}
+
 void require_data(CLI::App const& app, options const& o) {
   for (char const* const option : {"--fit-from", "--fit-to"}) {
     if (o.kernel && app.count(option) > 0) {
@@ -148,7 +178,7 @@ void require_files(CLI::App const& app, options const& o) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (app.count(names[i]) == 0) continue;
     require_writable(files[i], names[i]);
-    auto inputs = o.text;
+    auto inputs = o.text.empty() ? o.checkpoint : o.text;
     if (!o.series.empty()) inputs.push_back(o.series);
     for (auto const& input : inputs) {
       std::error_code none;
@@ -167,13 +197,16 @@ void require_files(CLI::App const& app, options const& o) {
 }
 
 options checked(CLI::App const& app, words const& w) {
-  auto const sources = app.count("--kernel") + (app.count("--text") > 0) + app.count("--series");
+  auto const sources = app.count("--kernel") + (app.count("--text") > 0) + app.count("--series") +
+                       (app.count("--checkpoint") > 0);
   if (sources != 1) {
     throw input_error(std::string(sources == 0 ? "nothing to fit" : "more than one thing to fit") +
-                      "; give one of --kernel power:0.5, --text FILE, --series FILE.csv "
-                      "(--help explains)");
+                      "; give one of --kernel power:0.5, --text FILE, --series FILE.csv, "
+                      "--checkpoint FILE.safetensors (--help explains)");
   }
+  require_checkpoint(app);
   options o;
+  read_checkpoint_options(app, w, o);
   if (app.count("--kernel") > 0) o.kernel = kernel_in(w.kernel);
   o.text = w.text;
   o.series = w.series;

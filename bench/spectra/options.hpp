@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/decay_layers.hpp"
 #include "wane/spectra/fit.hpp"
 
 namespace wane::bench {
@@ -18,11 +19,17 @@ struct kernel_choice {
   double parameter;  // beta > 0, or alpha in (0, 1]
 };
 
+inline constexpr std::int64_t usual_horizon = 100'000;
+
 struct options {
-  // Exactly one of these three says what is to be fitted.
+  // Exactly one of these four is given: three say what is to be fitted, one what is to be read.
   std::optional<kernel_choice> kernel;
   std::vector<std::string> text;
   std::string series;
+  std::vector<std::string> checkpoint;
+
+  layer_options layers;     // how the decays of a checkpoint are found
+  double coherence = 0.99;  // above it two of its channels are alike
 
   std::string column;                   // of the series; empty: it has one only
   std::optional<std::int64_t> horizon;  // steps; absent: 100000, with data a tenth of them if less

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "spectra/input.hpp"
+#include "shared/input.hpp"
 #include "spectra/measurement.hpp"
 
 namespace wane::bench {

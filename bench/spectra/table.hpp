@@ -3,13 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <cstdio>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "shared/number_text.hpp"
 #include "spectra/comparison.hpp"
 #include "spectra/measurement.hpp"
 
@@ -34,19 +33,6 @@ inline std::string aligned(table_cells const& lines) {
     text += '\n';
   }
   return text;
-}
-
-inline std::string formatted(char const* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-// The shortest decimal that reads back as the same double.
-inline std::string exact(double value) {
-  char text[64];
-  auto const end = std::to_chars(text, text + sizeof text, value).ptr;
-  return {text, end};
 }
 
 inline std::string comparison_table(std::span<comparison_row const> rows) {

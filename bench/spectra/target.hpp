@@ -6,11 +6,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "shared/number_text.hpp"
 #include "spectra/measurement.hpp"
 #include "wane/spectra/gruenwald_letnikov.hpp"
 #include "wane/spectra/kernels.hpp"
@@ -27,12 +27,6 @@ struct target {
   std::function<spectra::exponential_sum(std::int64_t terms, spectra::sum_options)> sum_of = {};
   std::function<spectra::exponential_sum(double accuracy, spectra::sum_options)> sum_to = {};
 };
-
-inline std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
 
 template <class Kernel>
 target target_of(std::string const& name, std::int64_t horizon, Kernel const& kernel) {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectra/input.hpp"
+#include "shared/input.hpp"
 #include "spectra/random.hpp"
 
 namespace wane::bench {

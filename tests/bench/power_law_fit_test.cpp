@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/renewal.hpp"
-#include "spectra/input.hpp"
+#include "shared/input.hpp"
 #include "spectra/progress.hpp"
 #include "spectra/series_measurement.hpp"
 #include "spectra/text.hpp"

@@ -136,5 +136,28 @@ TEST(WrongInput, InASeries) {
   refused(numbers(100), "give at most half, 50", {"--horizon", "51"});
 }
 
+TEST(WrongInput, InACheckpoint) {
+  scratch const place;
+  std::string const decays = place.write("decay.csv", "0.5\n0.9\n");
+  expect_refused({
+      {{"--checkpoint", place.file("none.safetensors")}, "cannot be read"},
+      {{"--checkpoint", place.write("x.safetensors", "12345678")}, "no sound safetensors file"},
+      {{"--checkpoint", place.write("x.npy", "12345678")}, "no .npy file"},
+      {{"--checkpoint", place.write("x.bin", "12345678")}, "no known ending"},
+      {{"--checkpoint", place.write("names.csv", "a,b\n1,2\n")}, "no tensor of decays"},
+      {{"--checkpoint", place.write("over.csv", "decay\n1.5\n")}, "is no decay"},
+      {{"--checkpoint", decays, "--kernel", "power:1"}, "more than one thing"},
+      {{"--checkpoint", decays, "--spectra", "post"}, "means nothing with --checkpoint"},
+      {{"--checkpoint", decays, "--pattern", "decay"}, "REGEX=READING"},
+      {{"--checkpoint", decays, "--pattern", "decay=wrong"}, "choose from rate"},
+      {{"--checkpoint", decays, "--pattern", "(=rate"}, "no regular expression"},
+      {{"--checkpoint", decays, "--pattern", "decay=rate", "--head-size", "3"}, "not a multiple"},
+      {{"--checkpoint", decays, "--head-size", "0"}, "whole number from 1"},
+      {{"--checkpoint", decays, "--coherence", "1"}, "between 0 and 1"},
+      {{"--checkpoint", decays, "--json", decays}, "is a file to be read"},
+      {{"--kernel", "power:1", "--coherence", "0.5"}, "needs --checkpoint"},
+  });
+}
+
 }  // namespace
 }  // namespace wane::bench

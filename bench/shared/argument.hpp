@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-#include "spectra/input.hpp"
+#include "shared/input.hpp"
 
 namespace wane::bench {
 

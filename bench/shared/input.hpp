@@ -19,15 +19,16 @@ class input_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A name as it may stand in a message: in quotes, on one line, nothing a terminal would obey.
-inline std::string in_quotes(std::string const& name) {
-  std::string result = "'";
-  for (char const c : name) {
+// A name as it may be printed: on one line, nothing a terminal would obey.
+inline std::string printable(std::string name) {
+  for (char& c : name) {
     auto const byte = static_cast<unsigned char>(c);
-    result += byte < 0x20 || byte == 0x7f ? '?' : c;
+    if (byte < 0x20 || byte == 0x7f) c = '?';
   }
-  return result + "'";
+  return name;
 }
+
+inline std::string in_quotes(std::string const& name) { return "'" + printable(name) + "'"; }
 
 // The bytes of a file named by `option`.
 inline std::string read_file(std::string const& path, std::string const& option) {

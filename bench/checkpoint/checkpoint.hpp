@@ -1,0 +1,97 @@
+// The tensors of the files of a checkpoint: .safetensors (one, or shards), .npy, .csv.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/mapped_file.hpp"
+#include "checkpoint/npy.hpp"
+#include "checkpoint/safetensors.hpp"
+#include "checkpoint/tensor.hpp"
+#include "shared/csv.hpp"
+#include "shared/input.hpp"
+
+namespace wane::bench {
+
+// A .npy file is one tensor, of the file's name; a column of a .csv file is one of the name in the
+// heading, or of the file's name where there is one column and no heading.
+class checkpoint {
+ public:
+  explicit checkpoint(std::vector<std::string> const& paths) {
+    for (auto const& path : paths) read(path);
+    std::set<std::string> names;
+    for (auto const& one : tensors_) {
+      if (!names.insert(one.name).second) {
+        throw input_error("--checkpoint: two tensors are called " + in_quotes(one.name) +
+                          "; give the files of one model, each once");
+      }
+    }
+  }
+
+  std::vector<tensor> const& tensors() const { return tensors_; }
+
+  tensor const* find(std::string const& name) const {
+    for (auto const& one : tensors_) {
+      if (one.name == name) return &one;
+    }
+    return nullptr;
+  }
+
+ private:
+  void read(std::string const& path) {
+    std::filesystem::path const file(path);
+    std::string const ending = file.extension().string(), stem = file.stem().string();
+    if (ending == ".safetensors") {
+      files_.emplace_back(path, "--checkpoint");
+      for (auto& one : safetensors_in(files_.back())) tensors_.push_back(std::move(one));
+    } else if (ending == ".npy") {
+      files_.emplace_back(path, "--checkpoint");
+      tensors_.push_back(npy_in(files_.back(), stem));
+    } else if (ending == ".csv") {
+      read_csv(path, stem);
+    } else {
+      throw input_error("--checkpoint " + in_quotes(path) +
+                        " has no known ending; give .safetensors, .npy or .csv");
+    }
+  }
+
+  void read_csv(std::string const& path, std::string const& stem) {
+    std::string const file = "--checkpoint " + in_quotes(path);
+    std::vector<std::string> names{stem};
+    std::size_t const first = columns_.size();
+    for_each_csv_line(read_file(path, "--checkpoint"), file, [&](csv_line const& line) {
+      if (line.number == 1) {
+        if (line.is_heading) names = line.cells;
+        if (names.size() != line.cells.size()) {
+          throw input_error(file + " has " + std::to_string(line.cells.size()) +
+                            " columns; its first line must name them");
+        }
+        columns_.resize(first + names.size());
+      }
+      for (std::size_t i = 0; i < names.size() && !line.is_heading; ++i) {
+        columns_[first + i].push_back(finite_number(line, i, file));
+      }
+    });
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      auto const& values = columns_[first + i];
+      tensors_.push_back({.name = names[i],
+                          .type = "F64",
+                          .shape = {std::ssize(values)},
+                          .bytes = std::as_bytes(std::span(values))});
+    }
+  }
+
+  std::deque<mapped_file> files_;  // a deque: tensors point into them
+  std::deque<std::vector<double>> columns_;
+  std::vector<tensor> tensors_;
+};
+
+}  // namespace wane::bench

@@ -1,0 +1,169 @@
+// The rates of a layer from the tensors that hold them, as [heads, channels].
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/decay_reading.hpp"
+#include "checkpoint/layer_name.hpp"
+#include "checkpoint/tensor.hpp"
+#include "shared/input.hpp"
+#include "shared/number_text.hpp"
+#include "wane/spectra/softplus.hpp"
+
+namespace wane::bench {
+
+struct decay_layer {
+  std::string name;     // "backbone.layers.0.mixer"
+  std::string formula;  // "r = e^A_log softplus(dt_bias)"
+  std::int64_t heads = 0;
+  std::int64_t channels = 0;  // of a head
+  std::vector<double> rates;  // per step, [heads, channels]
+};
+
+struct decay_source {
+  std::string name;  // of the layer; where it has no number in it, the first extent is the layers
+  tensor const* values;
+  tensor const* step;  // null: none
+  decay_reading reading;
+  std::string symbol;  // of the values in the formula
+};
+
+// A rate below this keeps all but a part in 100 of what was there over 2^53 steps; one above that
+// leaves nothing after one.
+inline constexpr double slowest_rate = 0x1p-60, fastest_rate = 745;
+
+inline double rate_of(double rate, double stored, tensor const& t) {
+  if (!(rate >= 0)) {
+    throw input_error("tensor " + in_quotes(t.name) + " holds " + short_number(stored) +
+                      ", which is no decay; its values must make rates that are not negative");
+  }
+  return std::clamp(rate, slowest_rate, fastest_rate);
+}
+
+// A part of a tensor: what it holds and how it is laid out.
+struct tensor_part {
+  std::vector<std::int64_t> shape;
+  std::span<double const> values;
+
+  tensor_part at(std::int64_t i) const {
+    auto const size = values.size() / static_cast<std::size_t>(shape.front());
+    return {{shape.begin() + 1, shape.end()},
+            values.subspan(static_cast<std::size_t>(i) * size, size)};
+  }
+};
+
+// [1, 1, C] is [C]; where the layer is numbered, [1, 1, H, 1] is [H] too.
+inline std::vector<std::int64_t> without_ones(std::vector<std::int64_t> shape, bool everywhere) {
+  if (everywhere) std::erase(shape, 1);
+  while (!shape.empty() && shape.front() == 1) shape.erase(shape.begin());
+  return shape;
+}
+
+class layer_maker {
+ public:
+  layer_maker(decay_source const& source, std::int64_t head_size)
+      : source_(source), head_size_(head_size) {}
+
+  std::vector<decay_layer> layers() {
+    bool const numbered = is_numbered(source_.name);
+    auto const values = numbers(*source_.values);
+    tensor_part const all{without_ones(source_.values->shape, numbered), values};
+    std::vector<double> step_values;
+    tensor_part step;
+    if (source_.step != nullptr) {
+      step_values = numbers(*source_.step);
+      step = {without_ones(source_.step->shape, numbered), step_values};
+    }
+    auto const& leading = source_.step != nullptr ? step.shape : all.shape;
+    if (numbered || leading.size() < 2) return {layer(source_.name, all, step)};
+    if (all.shape.empty() || all.shape.front() != leading.front()) refuse_shapes();
+    std::vector<decay_layer> found;
+    for (std::int64_t i = 0; i < leading.front(); ++i) {
+      found.push_back(layer(joined(source_.name, std::to_string(i)), all.at(i),
+                            source_.step != nullptr ? step.at(i) : step));
+    }
+    return found;
+  }
+
+ private:
+  static std::vector<double> numbers(tensor const& t) {
+    auto values = numbers_of(t);
+    if (values.empty()) throw input_error("tensor " + in_quotes(t.name) + " holds no numbers");
+    return values;
+  }
+
+  [[noreturn]] void refuse_shapes() const {
+    tensor const &values = *source_.values, *step = source_.step;
+    throw input_error("tensor " + in_quotes(values.name) + " of shape " + shape_text(values.shape) +
+                      (step == nullptr ? " is not [heads] or [heads, channels]"
+                                       : " does not fit " + in_quotes(step->name) + " of shape " +
+                                             shape_text(step->shape)));
+  }
+
+  decay_layer layer(std::string const& name, tensor_part const& all, tensor_part const& step) {
+    if (all.shape.size() > 2) refuse_shapes();
+    auto const count = static_cast<std::int64_t>(all.values.size());
+    decay_layer made{
+        .name = name, .formula = formula(), .heads = count, .channels = 1, .rates = {}};
+    if (all.shape.size() == 2) {
+      made.heads = all.shape[0], made.channels = all.shape[1];
+    } else if (source_.step == nullptr) {
+      made.channels = head_size_, made.heads = count / head_size_;
+      if (made.heads * made.channels != count) refuse_heads(count);
+    }
+    for (double const x : all.values) {
+      made.rates.push_back(rate_of(source_.reading.rate(x), x, *source_.values));
+    }
+    if (source_.step != nullptr) multiply(made, step);
+    return made;
+  }
+
+  // By a step for each head, or for each channel of heads that have one rate.
+  void multiply(decay_layer& made, tensor_part const& step) const {
+    auto const count = static_cast<std::int64_t>(step.values.size());
+    if (count % made.heads != 0 || (count != made.heads && made.channels != 1)) refuse_shapes();
+    std::int64_t const each = count / made.heads, channels = std::max(each, made.channels);
+    std::vector<double> rates;
+    for (std::int64_t h = 0; h < made.heads; ++h) {
+      for (std::int64_t c = 0; c < channels; ++c) {
+        double const x = step.values[static_cast<std::size_t>(h * each + (each > 1 ? c : 0))];
+        auto const at = h * made.channels + (made.channels > 1 ? c : 0);
+        rates.push_back(rate_of(made.rates[static_cast<std::size_t>(at)] * spectra::softplus(x), x,
+                                *source_.step));
+      }
+    }
+    made.channels = channels;
+    made.rates = std::move(rates);
+  }
+
+  [[noreturn]] void refuse_heads(std::int64_t count) const {
+    throw input_error("tensor " + in_quotes(source_.values->name) + " has " +
+                      std::to_string(count) + " channels, not a multiple of --head-size " +
+                      std::to_string(head_size_));
+  }
+
+  std::string formula() const {
+    std::string text = source_.reading.formula;
+    text.replace(text.find("{}"), 2, source_.symbol);
+    if (source_.step == nullptr) return text;
+    auto const begin = source_.name.empty() ? 0 : source_.name.size() + 1;
+    return text + " softplus(" + source_.step->name.substr(begin) + ")";
+  }
+
+  decay_source const& source_;
+  std::int64_t head_size_;
+};
+
+inline std::vector<decay_layer> layers_of(decay_source const& source, std::int64_t head_size) {
+  return layer_maker(source, head_size).layers();
+}
+
+}  // namespace wane::bench
