@@ -91,14 +91,11 @@ kernel_choice kernel_in(std::string const& text) {
   return {power ? kernel_kind::power : kernel_kind::gruenwald_letnikov, *value};
 }
 
-double accuracy_in(std::string const& text, options const& o) {
+double accuracy_in(std::string const& text) {
   auto const value = number_in(text);
   if (!value || !(*value >= 1e-13 && *value < 1)) {
     throw input_error("--accuracy " + in_quotes(text) +
                       " is not a number of at least 1e-13 and below 1");
-  }
-  if (o.has_data() && !o.fit_law) {
-    throw input_error("--accuracy needs a kernel in closed form: --kernel, or --fit-to law");
   }
   return *value;
 }
@@ -225,7 +222,7 @@ options checked(CLI::App const& app, words const& w) {
   }
   bool const absolute = one_of("--metric", w.metric, {"absolute", "relative"}) == "absolute";
   o.metric = absolute ? spectra::metric::absolute : spectra::metric::relative;
-  if (app.count("--accuracy") > 0) o.accuracy = accuracy_in(w.accuracy, o);
+  if (app.count("--accuracy") > 0) o.accuracy = accuracy_in(w.accuracy);
   o.seed = static_cast<std::uint64_t>(whole_number("--seed", w.seed, 0, 1LL << 53));
   o.threads = std::max(1u, std::thread::hardware_concurrency());
   if (app.count("--threads") > 0) {

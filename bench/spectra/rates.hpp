@@ -22,8 +22,7 @@ namespace wane::bench {
 // A channel that forgets nothing forgets a billionth, for a rate is positive.
 inline std::vector<double> rates_of_sum(std::int64_t channels, target const& goal,
                                         spectra::metric metric) {
-  auto rates =
-      goal.sum_of(channels, {.measured = metric, .built = spectra::construction::minimax}).rates;
+  auto rates = goal.sum_of(channels, metric).rates;
   for (double& rate : rates) rate = std::max(rate, 1e-9 / static_cast<double>(goal.horizon));
   return rates;
 }

@@ -22,12 +22,10 @@ struct sum_row {
 inline std::vector<sum_row> find_sums(options const& asked, target const& goal) {
   std::vector<sum_row> rows;
   if (!asked.accuracy) return rows;
-  for (auto const& [name, built] : {std::pair{"closed-form", spectra::construction::closed_form},
-                                    {"minimax", spectra::construction::minimax}}) {
-    spectra::sum_options const how{.measured = asked.metric, .built = built};
-    (void)goal.sum_to(*asked.accuracy, how);
+  for (auto const& [name, sum_to] : goal.constructions) {
+    (void)sum_to(*asked.accuracy, asked.metric);
     auto const start = std::chrono::steady_clock::now();
-    auto sum = goal.sum_to(*asked.accuracy, how);
+    auto sum = sum_to(*asked.accuracy, asked.metric);
     std::chrono::duration<double> const taken = std::chrono::steady_clock::now() - start;
     rows.push_back({name, std::move(sum), taken.count()});
   }
@@ -51,7 +49,9 @@ inline std::string sums_table(std::vector<sum_row> const& rows, options const& a
                      formatted("%.2f", 1e3 * row.seconds)});
   }
   return std::string("\nfewest exponentials whose ") + (absolute ? "absolute" : "relative") +
-         " error is at most " + formatted("%.3g", *asked.accuracy) + " on every lag\n\n" +
+         " error is at most " + formatted("%.3g", *asked.accuracy) +
+         (asked.has_data() && !asked.fit_law ? " on the lags above the noise\n\n"
+                                             : " on every lag\n\n") +
          aligned(lines);
 }
 

@@ -14,33 +14,44 @@
 #include "spectra/measurement.hpp"
 #include "wane/spectra/gruenwald_letnikov.hpp"
 #include "wane/spectra/kernels.hpp"
+#include "wane/spectra/sampled_sum.hpp"
 #include "wane/spectra/sum_of_exponentials.hpp"
 
 namespace wane::bench {
+
+// A way to find the fewest exponentials of an accuracy.
+struct sum_construction {
+  std::string name;
+  std::function<spectra::exponential_sum(double accuracy, spectra::metric)> sum_to;
+};
 
 struct target {
   std::string name;
   std::int64_t horizon = 0;                    // steps
   std::function<double(std::int64_t)> kernel;  // positive on lags 1..horizon
-  // Where the kernel is known in closed form: sums of exponentials of so many terms, or to an
-  // accuracy.
-  std::function<spectra::exponential_sum(std::int64_t terms, spectra::sum_options)> sum_of = {};
-  std::function<spectra::exponential_sum(double accuracy, spectra::sum_options)> sum_to = {};
+  std::vector<sum_construction> constructions;
+  // Where the kernel is known in closed form: the best exponentials of so many terms.
+  std::function<spectra::exponential_sum(std::int64_t terms, spectra::metric)> sum_of = {};
 };
 
 template <class Kernel>
 target target_of(std::string const& name, std::int64_t horizon, Kernel const& kernel) {
+  using spectra::construction;
+  auto const built = [=](construction how) {
+    return [=](double accuracy, spectra::metric measured) {
+      return spectra::sum_of_accuracy(kernel, horizon, accuracy,
+                                      {.measured = measured, .built = how});
+    };
+  };
   return {.name = name,
           .horizon = horizon,
           .kernel = kernel,
-          .sum_of =
-              [=](std::int64_t terms, spectra::sum_options how) {
-                return spectra::sum_of_terms(kernel, horizon, terms, how);
-              },
-          .sum_to =
-              [=](double accuracy, spectra::sum_options how) {
-                return spectra::sum_of_accuracy(kernel, horizon, accuracy, how);
-              }};
+          .constructions = {{"closed-form", built(construction::closed_form)},
+                            {"minimax", built(construction::minimax)}},
+          .sum_of = [=](std::int64_t terms, spectra::metric measured) {
+            return spectra::sum_of_terms(kernel, horizon, terms,
+                                         {.measured = measured, .built = construction::minimax});
+          }};
 }
 
 inline target power_target(double beta, std::int64_t horizon) {
@@ -78,10 +89,21 @@ class measured_kernel {
   std::vector<double> log_lags_, log_values_;
 };
 
-// Nothing is known beyond the last lag seen, so that is the horizon.
+// Nothing is known beyond the last lag seen, so that is the horizon; sums are of the lags seen.
 inline target measured_target(measurement const& data) {
   auto const used = lags_seen(data.lags);
-  return {.name = data.quantity, .horizon = used.back().lag, .kernel = measured_kernel(used)};
+  spectra::sampled_kernel samples;
+  for (auto const& m : used) {
+    samples.lags.push_back(m.lag);
+    samples.values.push_back(m.excess() / used.front().excess());
+  }
+  auto const sum_to = [=](double accuracy, spectra::metric measured) {
+    return spectra::sum_of_accuracy(samples, accuracy, {.measured = measured});
+  };
+  return {.name = data.quantity,
+          .horizon = used.back().lag,
+          .kernel = measured_kernel(used),
+          .constructions = {{"samples", sum_to}}};
 }
 
 }  // namespace wane::bench

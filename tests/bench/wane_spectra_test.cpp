@@ -166,6 +166,31 @@ TEST(WaneSpectra, FindsTheFewestExponentialsOfAnAccuracy) {
   EXPECT_NEAR(document["rows"][0]["max_relative_error"], 1.4e-2, 1e-3);
 }
 
+// Of the lags above the noise alone; noise is out of reach.
+TEST(WaneSpectra, FindsTheFewestExponentialsOfData) {
+  scratch const place;
+  std::string csv;
+  for (double const x : renewal{}.series(50'000, 3)) csv += std::to_string(x) + "\n";
+  std::string const file = place.write("s.csv", csv);
+  std::vector<std::string> arguments{
+      "--series", file, "--channels", "8", "--json", place.file("f.json"), "--accuracy", "0.2"};
+  auto const result = spectra(arguments);
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const document = json::parse(content_of(place.file("f.json")));
+  ASSERT_EQ(document["sums"].size(), 1u);
+  auto const& sum = document["sums"][0];
+  EXPECT_EQ(sum["construction"], "samples");
+  EXPECT_LE(sum["certified_absolute_error"], 0.2);
+  std::int64_t used = 0;
+  for (auto const& lag : document["measured"]["lags"]) used += lag["used"] ? 1 : 0;
+  EXPECT_EQ(sum["lags_evaluated"], used);
+  arguments.back() = "1e-9";
+  auto const refused = spectra(arguments);
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.error_lines(), 1);
+  EXPECT_NE(refused.err.find("out of reach"), std::string::npos) << refused.err;
+}
+
 TEST(WaneSpectra, DrawsAPictureWhoseTextIsItsOwn) {
   scratch const place;
   std::string const text =

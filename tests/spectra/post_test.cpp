@@ -40,6 +40,12 @@ TEST(Post, HasTimescalesOfThePositionToTheTaper) {
     EXPECT_NEAR(1 / rates[k] / std::pow(4096, taper[k]), 1, 1e-14);
 }
 
+TEST(Post, ByReferenceReachesTheProductOfPositionAndLength) {
+  auto const rates = reference_rates(geometric(9, unit_range(512)), 4096);
+  EXPECT_NEAR(1 / rates.front() / (512. * 4096), 1, 1e-12);
+  EXPECT_NEAR(1 / rates.back(), 1, 1e-12);
+}
+
 TEST(Post, LeavesTheBaseAloneWhereItWasTrainedAndASingleChannelEverywhere) {
   auto const base = geometric(7, 1e-3, 2);
   EXPECT_EQ(covering_rates(base, 777, 777), base);

@@ -64,6 +64,7 @@ TEST(AdaptiveTaper, HasTheAdjointOfItsDerivatives) {
 TEST(AdaptiveTaper, RefusesAReferenceThatNothingCanBeMeasuredBy) {
   expect_refusal([] { (void)adaptive_taper({-1, 0}, 0); }, {"log_reference is 0"});
   expect_refusal([] { (void)adaptive_taper({}, 1); }, {"count is 0"});
+  expect_refusal([] { (void)adaptive_taper({-1, NAN, 0}, 1); }, {"log_rates[1] is nan"});
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,24 +11,33 @@
 #include "wane/spectra/checks.hpp"
 #include "wane/spectra/geometric.hpp"
 #include "wane/spectra/taper.hpp"
+#include "wane/spectra/tapered_rates.hpp"
 
 namespace wane::spectra {
+
+inline std::vector<double> linearly_tapered(std::vector<double> const& base, std::int64_t position,
+                                            std::int64_t designed_at) {
+  require_rates(base);
+  for (std::size_t k = 1; k < base.size(); ++k)
+    require(base[k - 1] <= base[k], "rates[", k, "] is ", base[k], " after ", base[k - 1],
+            "; the taper needs them slowest first");
+  auto const taper = linear_taper(static_cast<std::int64_t>(base.size()));
+  return tapered_rates(base, taper, position, designed_at).values();
+}
 
 // Covering scaling, r_k (t/T)^{-alpha_k}, alpha the linear taper: the base spectrum is the design
 // at T = trained_at, and at every t the timescales cover [1, t] as the base covers [1, T] (Theorem
 // 4.11). A geometric base on [l/T, u] becomes geometric on [l/t, u]. Positions count from 1.
-inline std::vector<double> covering_rates(std::vector<double> base, std::int64_t trained_at,
+inline std::vector<double> covering_rates(std::vector<double> const& base, std::int64_t trained_at,
                                           std::int64_t position) {
-  require_rates(base);
   require_horizon(trained_at, "trained_at");
-  require_horizon(position, "position");
-  for (std::size_t k = 1; k < base.size(); ++k)
-    require(base[k - 1] <= base[k], "rates[", k, "] is ", base[k], " after ", base[k - 1],
-            "; the taper needs them slowest first");
-  std::vector<double> const taper = linear_taper(static_cast<std::int64_t>(base.size()));
-  double const stretch = static_cast<double>(position) / static_cast<double>(trained_at);
-  for (std::size_t k = 0; k < base.size(); ++k) base[k] *= std::pow(stretch, -taper[k]);
-  return base;
+  return linearly_tapered(base, position, trained_at);
+}
+
+// Reference scaling, r_k t^{-alpha_k} (Algorithms 1-4): a base that covers [1, T] covers [1, T t]
+// at position t.
+inline std::vector<double> reference_rates(std::vector<double> const& base, std::int64_t position) {
+  return linearly_tapered(base, position, 1);
 }
 
 // Fewer channels than this do not reach from 0.3/t to 4, and their range is searched.

@@ -41,6 +41,9 @@ class adaptive_taper {
         taper_(linear_taper(static_cast<std::int64_t>(log_rates.size()))) {
     require(std::isfinite(log_reference) && log_reference != 0, "log_reference is ", log_reference,
             "; it must be finite and not 0: a taper has no effect at its reference of 1");
+    for (std::size_t k = 0; k < log_rates.size(); ++k)
+      require(std::isfinite(log_rates[k]), "log_rates[", k, "] is ", log_rates[k],
+              "; it must be finite");
     std::vector<double> const even = evenly_spaced(static_cast<std::int64_t>(log_rates.size()),
                                                    log_rates.front(), log_rates.back());
     for (std::size_t k = 1; k + 1 < taper_.size(); ++k) {

@@ -1,0 +1,60 @@
+// tapered_rates: a base spectrum at a position, stretched by any taper, and its gradients.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "wane/core/error.hpp"
+#include "wane/spectra/checks.hpp"
+
+namespace wane::spectra {
+
+// r_k (t/T)^{-alpha_k}: the base is the spectrum at the position T = designed_at. With T = 1 this
+// is PoST's reference scaling (Algorithms 1-4), with T the length trained on its covering scaling.
+// Positions count from 1; a taper of 0 leaves its channel alone.
+class tapered_rates {
+ public:
+  tapered_rates(std::vector<double> const& base, std::vector<double> const& taper,
+                std::int64_t position, std::int64_t designed_at)
+      : values_(base) {
+    require_rates(base);
+    require(taper.size() == base.size(), "taper has ", taper.size(),
+            " entries; it must have one for each of the ", base.size(), " rates");
+    require_horizon(position, "position");
+    require_horizon(designed_at, "designed_at");
+    log_stretch_ = std::log(static_cast<double>(position) / static_cast<double>(designed_at));
+    for (std::size_t k = 0; k < base.size(); ++k) {
+      require(taper[k] >= 0 && taper[k] <= 1, "taper[", k, "] is ", taper[k],
+              "; it must be in [0, 1]");
+      values_[k] *= std::exp(-taper[k] * log_stretch_);
+    }
+  }
+
+  std::vector<double> const& values() const { return values_; }
+
+  struct gradients {
+    std::vector<double> log_rates;  // of the base
+    std::vector<double> taper;
+  };
+
+  // From the gradient by these rates.
+  gradients adjoint(std::vector<double> const& gradient) const {
+    require(gradient.size() == values_.size(), "gradient has ", gradient.size(),
+            " entries; it must have one for each of the ", values_.size(), " rates");
+    gradients found;
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      found.log_rates.push_back(gradient[k] * values_[k]);
+      found.taper.push_back(-found.log_rates.back() * log_stretch_);
+    }
+    return found;
+  }
+
+ private:
+  std::vector<double> values_;
+  double log_stretch_ = 0;
+};
+
+}  // namespace wane::spectra
