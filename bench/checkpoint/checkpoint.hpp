@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <deque>
 #include <filesystem>
-#include <set>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,10 +27,9 @@ class checkpoint {
  public:
   explicit checkpoint(std::vector<std::string> const& paths) {
     for (auto const& path : paths) read(path);
-    std::set<std::string> names;
-    for (auto const& one : tensors_) {
-      if (!names.insert(one.name).second) {
-        throw input_error("--checkpoint: two tensors are called " + in_quotes(one.name) +
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
+      if (!places_.emplace(tensors_[i].name, i).second) {
+        throw input_error("--checkpoint: two tensors are called " + in_quotes(tensors_[i].name) +
                           "; give the files of one model, each once");
       }
     }
@@ -39,10 +38,8 @@ class checkpoint {
   std::vector<tensor> const& tensors() const { return tensors_; }
 
   tensor const* find(std::string const& name) const {
-    for (auto const& one : tensors_) {
-      if (one.name == name) return &one;
-    }
-    return nullptr;
+    auto const found = places_.find(name);
+    return found == places_.end() ? nullptr : &tensors_[found->second];
   }
 
  private:
@@ -67,7 +64,8 @@ class checkpoint {
     std::string const file = "--checkpoint " + in_quotes(path);
     std::vector<std::string> names{stem};
     std::size_t const first = columns_.size();
-    for_each_csv_line(read_file(path, "--checkpoint"), file, [&](csv_line const& line) {
+    files_.emplace_back(path, "--checkpoint");
+    for_each_csv_line(files_.back().text(), file, [&](csv_line const& line) {
       if (line.number == 1) {
         if (line.is_heading) names = line.cells;
         if (names.size() != line.cells.size()) {
@@ -92,6 +90,7 @@ class checkpoint {
   std::deque<mapped_file> files_;  // a deque: tensors point into them
   std::deque<std::vector<double>> columns_;
   std::vector<tensor> tensors_;
+  std::map<std::string, std::size_t> places_;  // of tensors, by name
 };
 
 }  // namespace wane::bench

@@ -43,14 +43,15 @@ inline std::vector<decay_name> const& decay_names() {
   static std::vector<decay_name> const list{
       {"A_log",
        "log-rate",
-       {"dt_bias", "dt_proj.bias"},
+       {"dt_bias", "dt_proj.bias", "dt_proj_bias"},
        1,
        "Mamba, Mamba-2, Gated DeltaNet, Kimi Delta Attention"},
       {"w0", "rwkv7", {}, 64, "RWKV-7"},
       {"w_lora.lora.2.bias", "rwkv7", {}, 64, "RWKV-7 in flash-linear-attention"},
       {"time_decay", "log-rate", {}, 1, "RWKV-4, 5, 6"},
+      {"w_proj.linear.lora.2.bias", "log-rate", {}, 0, "RWKV-6 in flash-linear-attention"},
       {"gk_proj.1.bias", "gla", {}, 0, "GLA"},
-      {"decay", "", {}, 1, "RetNet"}};  // logs where one is negative, else factors
+      {"decay", "", {}, 1, "RetNet"}};  // logs where none is positive, else factors
   return list;
 }
 
@@ -73,7 +74,7 @@ class layer_finder {
     for (auto const& pattern : how_.patterns) {
       if (!pattern.name.matches(one.name)) continue;
       decay_source const source{one.name, &one, nullptr, *find_reading(pattern.reading), "x"};
-      return add(source, how_.head_size > 0 ? how_.head_size : 1);
+      return add(source, {std::max<std::int64_t>(1, how_.head_size), how_.head_size > 0});
     }
   }
 
@@ -85,37 +86,49 @@ class layer_finder {
       if (known.tail == "w0" && !last.empty() && !last.starts_with("att")) {
         continue;  // the first weights of something else
       }
+      if (known.tail == "decay" && (one.shape.empty() || !has_reals(one))) {
+        continue;  // of a moving average
+      }
       decay_source source{prefix, &one, nullptr, reading_of(known, one), known.tail};
       for (auto const& step : known.steps) {
         if (source.step == nullptr) source.step = files_.find(joined(prefix, step));
       }
-      return add(source, head_size(known, prefix, one));
+      if (!known.steps.empty() && source.step == nullptr) {
+        source.reading.formula += ", no " + known.steps.front() + ": per unit of the step size";
+      }
+      return add(source, size_of_head(known, prefix, one));
     }
   }
 
   static decay_reading reading_of(decay_name const& known, tensor const& one) {
     if (!known.reading.empty()) return *find_reading(known.reading);
     auto const values = numbers_of(one);
-    bool const logs = std::any_of(values.begin(), values.end(), [](double x) { return x < 0; });
+    if (std::all_of(values.begin(), values.end(), [](double x) { return x == 0; })) {
+      throw input_error("tensor " + in_quotes(one.name) +
+                        " holds zeros alone, which may be logs or factors; say which with "
+                        "--pattern '" +
+                        printable(one.name) + "=log-decay' or =decay");
+    }
+    bool const logs = std::all_of(values.begin(), values.end(), [](double x) { return x <= 0; });
     return *find_reading(logs ? "log-decay" : "decay");
   }
 
   // RWKV keeps another parameter of shape [heads, channels].
-  std::int64_t head_size(decay_name const& known, std::string const& prefix,
+  head_size size_of_head(decay_name const& known, std::string const& prefix,
                          tensor const& one) const {
-    if (how_.head_size > 0) return how_.head_size;
-    std::int64_t const all = numbers_in(one.shape).value_or(0);
-    for (char const* const tail : {"r_k", "time_faaaa"}) {
+    if (how_.head_size > 0) return {how_.head_size, true};
+    for (char const* const tail : {"r_k", "time_faaaa", "bonus"}) {
       tensor const* const shaped = files_.find(joined(prefix, tail));
-      if (shaped != nullptr && shaped->shape.size() == 2 && numbers_in(shaped->shape) == all) {
-        return shaped->shape[1];
+      if (shaped != nullptr && shaped->shape.size() == 2 &&
+          numbers_in(shaped->shape) == numbers_in(one.shape)) {
+        return {shaped->shape[1], false};
       }
     }
-    return known.head_size > 0 && all % known.head_size == 0 ? known.head_size : all;
+    return {known.head_size, false};
   }
 
-  void add(decay_source const& source, std::int64_t head_size) {
-    for (auto& layer : layers_of(source, head_size)) found_.push_back(std::move(layer));
+  void add(decay_source const& source, head_size const& size) {
+    for (auto& layer : layers_of(source, size)) found_.push_back(std::move(layer));
   }
 
   [[noreturn]] void refuse_none() const {
@@ -127,7 +140,7 @@ class layer_finder {
     }
     throw input_error("--checkpoint has no tensor of decays (" + sought + ") among its " +
                       std::to_string(files_.tensors().size()) + " tensors" +
-                      (there.empty() ? "" : " " + there + ", ...") +
+                      (there.empty() ? "" : " (" + there + ")") +
                       "; name them with --pattern REGEX=READING");
   }
 

@@ -28,6 +28,12 @@ struct decay_layer {
   std::vector<double> rates;  // per step, [heads, channels]
 };
 
+// Of heads whose tensor is a row of numbers.
+struct head_size {
+  std::int64_t channels = 1;  // 0: all are one head; where they do not fit too, unless
+  bool asked_for = false;
+};
+
 struct decay_source {
   std::string name;  // of the layer; where it has no number in it, the first extent is the layers
   tensor const* values;
@@ -40,12 +46,12 @@ struct decay_source {
 // leaves nothing after one.
 inline constexpr double slowest_rate = 0x1p-60, fastest_rate = 745;
 
-inline double rate_of(double rate, double stored, tensor const& t) {
+inline double require_decay(double rate, double stored, tensor const& t) {
   if (!(rate >= 0)) {
     throw input_error("tensor " + in_quotes(t.name) + " holds " + short_number(stored) +
                       ", which is no decay; its values must make rates that are not negative");
   }
-  return std::clamp(rate, slowest_rate, fastest_rate);
+  return rate;
 }
 
 // A part of a tensor: what it holds and how it is laid out.
@@ -69,8 +75,7 @@ inline std::vector<std::int64_t> without_ones(std::vector<std::int64_t> shape, b
 
 class layer_maker {
  public:
-  layer_maker(decay_source const& source, std::int64_t head_size)
-      : source_(source), head_size_(head_size) {}
+  layer_maker(decay_source const& source, head_size const& size) : source_(source), size_(size) {}
 
   std::vector<decay_layer> layers() {
     bool const numbered = is_numbered(source_.name);
@@ -83,7 +88,8 @@ class layer_maker {
       step = {without_ones(source_.step->shape, numbered), step_values};
     }
     auto const& leading = source_.step != nullptr ? step.shape : all.shape;
-    if (numbered || leading.size() < 2) return {layer(source_.name, all, step)};
+    if (numbered || leading.size() < 2)
+      return {layer(source_.name.empty() ? source_.values->name : source_.name, all, step)};
     if (all.shape.empty() || all.shape.front() != leading.front()) refuse_shapes();
     std::vector<decay_layer> found;
     for (std::int64_t i = 0; i < leading.front(); ++i) {
@@ -102,27 +108,31 @@ class layer_maker {
 
   [[noreturn]] void refuse_shapes() const {
     tensor const &values = *source_.values, *step = source_.step;
-    throw input_error("tensor " + in_quotes(values.name) + " of shape " + shape_text(values.shape) +
-                      (step == nullptr ? " is not [heads] or [heads, channels]"
-                                       : " does not fit " + in_quotes(step->name) + " of shape " +
-                                             shape_text(step->shape)));
+    throw input_error(
+        "tensor " + in_quotes(values.name) + " of shape " + shape_text(values.shape) +
+        (step == nullptr
+             ? " is not [heads], [heads, channels] or [groups, heads, channels]"
+             : " does not fit " + in_quotes(step->name) + " of shape " + shape_text(step->shape)));
   }
 
   decay_layer layer(std::string const& name, tensor_part const& all, tensor_part const& step) {
-    if (all.shape.size() > 2) refuse_shapes();
+    if (all.shape.size() > 3) refuse_shapes();
     auto const count = static_cast<std::int64_t>(all.values.size());
     decay_layer made{
         .name = name, .formula = formula(), .heads = count, .channels = 1, .rates = {}};
-    if (all.shape.size() == 2) {
-      made.heads = all.shape[0], made.channels = all.shape[1];
+    if (all.shape.size() >= 2) {
+      made.channels = all.shape.back();
     } else if (source_.step == nullptr) {
-      made.channels = head_size_, made.heads = count / head_size_;
-      if (made.heads * made.channels != count) refuse_heads(count);
+      made.channels = size_.channels == 0 ? count : size_.channels;
+      if (count % made.channels != 0 && size_.asked_for) refuse_heads(count);
+      if (count % made.channels != 0) made.channels = count;
     }
+    made.heads = count / made.channels;
     for (double const x : all.values) {
-      made.rates.push_back(rate_of(source_.reading.rate(x), x, *source_.values));
+      made.rates.push_back(require_decay(source_.reading.rate(x), x, *source_.values));
     }
     if (source_.step != nullptr) multiply(made, step);
+    for (double& rate : made.rates) rate = std::clamp(rate, slowest_rate, fastest_rate);
     return made;
   }
 
@@ -136,8 +146,8 @@ class layer_maker {
       for (std::int64_t c = 0; c < channels; ++c) {
         double const x = step.values[static_cast<std::size_t>(h * each + (each > 1 ? c : 0))];
         auto const at = h * made.channels + (made.channels > 1 ? c : 0);
-        rates.push_back(rate_of(made.rates[static_cast<std::size_t>(at)] * spectra::softplus(x), x,
-                                *source_.step));
+        rates.push_back(require_decay(
+            made.rates[static_cast<std::size_t>(at)] * spectra::softplus(x), x, *source_.step));
       }
     }
     made.channels = channels;
@@ -147,7 +157,7 @@ class layer_maker {
   [[noreturn]] void refuse_heads(std::int64_t count) const {
     throw input_error("tensor " + in_quotes(source_.values->name) + " has " +
                       std::to_string(count) + " channels, not a multiple of --head-size " +
-                      std::to_string(head_size_));
+                      std::to_string(size_.channels));
   }
 
   std::string formula() const {
@@ -159,11 +169,11 @@ class layer_maker {
   }
 
   decay_source const& source_;
-  std::int64_t head_size_;
+  head_size size_;
 };
 
-inline std::vector<decay_layer> layers_of(decay_source const& source, std::int64_t head_size) {
-  return layer_maker(source, head_size).layers();
+inline std::vector<decay_layer> layers_of(decay_source const& source, head_size const& size) {
+  return layer_maker(source, size).layers();
 }
 
 }  // namespace wane::bench

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "wane/spectra/post_initial.hpp"
 #include "wane/spectra/softplus.hpp"
 
 namespace wane::bench {
@@ -27,7 +28,8 @@ inline std::vector<decay_reading> const& decay_readings() {
       {"log-decay", "r = -{}", [](double x) { return -x; }},
       {"logit-decay", "r = softplus(-{})", [](double x) { return softplus(-x); }},
       {"gla", "r = softplus(-{}) / 16", [](double x) { return softplus(-x) / 16; }},
-      {"rwkv7", "r = e^-0.5 sigmoid({})", [](double x) { return std::exp(-0.5) * logistic(x); }}};
+      {"rwkv7", "r = e^-0.5 sigmoid({})",
+       [](double x) { return spectra::rwkv7_fastest_rate * logistic(x); }}};
   return list;
 }
 

@@ -24,12 +24,12 @@ inline bool is_numbered(std::string const& name) {
 // "layers.9" comes before "layers.10".
 inline bool comes_before(std::string const& a, std::string const& b) {
   auto const first = parts_of(a, '.'), second = parts_of(b, '.');
-  return std::lexicographical_compare(first.begin(), first.end(), second.begin(), second.end(),
-                                      [](std::string const& x, std::string const& y) {
-                                        bool const numbers = is_number(x) && is_number(y);
-                                        return numbers && x.size() != y.size() ? x.size() < y.size()
-                                                                               : x < y;
-                                      });
+  return std::lexicographical_compare(
+      first.begin(), first.end(), second.begin(), second.end(),
+      [](std::string const& x, std::string const& y) {
+        if (is_number(x) != is_number(y)) return is_number(x);
+        return is_number(x) && x.size() != y.size() ? x.size() < y.size() : x < y;
+      });
 }
 
 // "a.b" and "c" make "a.b.c"; nothing and "c" make "c".

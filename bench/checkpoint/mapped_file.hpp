@@ -12,6 +12,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "shared/input.hpp"
 
@@ -46,6 +47,7 @@ class mapped_file {
   ~mapped_file() { munmap(start_, size_); }
 
   std::string const& path() const { return path_; }
+  std::string_view text() const { return {static_cast<char const*>(start_), size_}; }
   std::span<std::byte const> bytes() const {
     return {static_cast<std::byte const*>(start_), size_};
   }

@@ -4,6 +4,7 @@
 
 #include <regex.h>
 
+#include <cstddef>
 #include <memory>
 #include <string>
 
@@ -14,9 +15,11 @@ namespace wane::bench {
 class name_pattern {
  public:
   explicit name_pattern(std::string const& expression) {
+    constexpr std::size_t longest = 1000;
+    if (expression.size() > longest) throw input_error("--pattern is longer than 1000 bytes");
     regex_t compiled;
     if (regcomp(&compiled, expression.c_str(), REG_EXTENDED | REG_NOSUB) != 0) {
-      throw input_error(in_quotes(expression) + " is no regular expression");
+      throw input_error("--pattern: " + in_quotes(expression) + " is no regular expression");
     }
     compiled_ = {new regex_t(compiled), [](regex_t* owned) {
                    regfree(owned);

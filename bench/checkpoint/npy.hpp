@@ -54,7 +54,7 @@ inline tensor npy_in(mapped_file const& file, std::string const& name) {
                       " is no .npy file to be read: " + what);
   };
   auto const bytes = file.bytes();
-  std::string_view const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+  auto const text = file.text();
   if (!text.starts_with("\x93NUMPY") || text.size() < 10) refuse("it does not begin as one");
   std::size_t const digits = text[6] == 1 ? 2 : 4, begin = 8 + digits;
   std::size_t length = 0;

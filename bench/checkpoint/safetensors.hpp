@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,42 @@
 #include "shared/input.hpp"
 
 namespace wane::bench {
+
+// What a JSON document is not trusted with: depth, and a name that stands for two things.
+class header_watch : public nlohmann::json_sax<nlohmann::json> {
+ public:
+  std::string problem;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, string_t const&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return deeper(); }
+  bool start_array(std::size_t) override { return deeper(); }
+  bool end_object() override { return --depth_, true; }
+  bool end_array() override { return --depth_, true; }
+  bool key(string_t& name) override {
+    if (depth_ == 1 && !names_.insert(name).second) {
+      problem = "its header names " + in_quotes(name.substr(0, 100)) + " twice";
+    }
+    return problem.empty();
+  }
+  bool parse_error(std::size_t, std::string const&, nlohmann::json::exception const&) override {
+    return false;
+  }
+
+ private:
+  bool deeper() {
+    if (++depth_ > 4) problem = "its header is nested too deep";
+    return problem.empty();
+  }
+
+  int depth_ = 0;
+  std::set<std::string> names_;
+};
 
 // 8 bytes n, little-endian; n bytes of JSON, {"name": {"dtype", "shape", "data_offsets": [begin,
 // end)}, ..., "__metadata__": {...}}; then the data, which the offsets count from, tensor after
@@ -41,7 +79,7 @@ class safetensors_header {
  private:
   using json = nlohmann::json;
   static constexpr std::size_t longest_header = 100'000'000;  // as the format has it
-  static constexpr std::size_t longest_name = 1024;
+  static constexpr std::size_t longest_name = 1024, most_extents = 16;
 
   [[noreturn]] void refuse(std::string const& what) const {
     throw input_error(file_ + " is no sound safetensors file: " + what);
@@ -61,24 +99,11 @@ class safetensors_header {
   }
 
   json parsed(std::string_view text) const {
-    constexpr int deepest = 4;
-    std::set<std::string> names;
-    std::string problem;
-    auto const watch = [&](int depth, json::parse_event_t event, json& value) {
-      if (depth > deepest) problem = "its header is nested too deep";
-      if (event == json::parse_event_t::key && depth == 1 &&
-          !names.insert(value.get_ref<std::string const&>()).second) {
-        problem = "its header names " + in_quotes(value.get<std::string>()) + " twice";
-      }
-      return problem.empty();
-    };
-    json header;
-    try {
-      header = json::parse(text, watch);
-    } catch (json::exception const&) {
-      if (problem.empty()) problem = "its header is not JSON";
-    }
-    if (!problem.empty()) refuse(problem);
+    header_watch watch;
+    bool const sound = json::sax_parse(text, &watch);
+    if (!watch.problem.empty()) refuse(watch.problem);
+    if (!sound) refuse("its header is not JSON");
+    json const header = json::parse(text);
     if (!header.is_object()) refuse("its header is no JSON object");
     return header;
   }
@@ -95,11 +120,13 @@ class safetensors_header {
   void add(std::string const& name, json const& entry) {
     std::string const quoted = "tensor " + in_quotes(name.substr(0, longest_name));
     if (name.size() > longest_name) refuse(quoted + "... has a name of more than 1024 bytes");
+    if (name.find('\0') != std::string::npos) refuse(quoted + " has a zero byte in its name");
     if (!entry.is_object() || !entry.contains("dtype") || !entry["dtype"].is_string() ||
         !entry.contains("shape") || !entry["shape"].is_array() || !entry.contains("data_offsets") ||
         !entry["data_offsets"].is_array() || entry["data_offsets"].size() != 2) {
       refuse(quoted + " lacks a dtype, a shape, or data_offsets of two numbers");
     }
+    if (entry["shape"].size() > most_extents) refuse(quoted + " has more than 16 extents");
     tensor one{.name = name, .type = entry["dtype"].get<std::string>(), .shape = {}, .bytes = {}};
     for (auto const& extent : entry["shape"]) one.shape.push_back(whole(extent, quoted));
     std::int64_t const begin = whole(entry["data_offsets"][0], quoted);

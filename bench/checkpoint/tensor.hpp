@@ -67,12 +67,17 @@ std::vector<double> numbers_stored_as(std::span<std::byte const> bytes) {
   return values;
 }
 
+inline bool has_reals(tensor const& t) {
+  return t.type == "F64" || t.type == "F32" || t.type == "F16" || t.type == "BF16";
+}
+
 inline std::vector<double> numbers_of(tensor const& t) {
   if (t.type == "F64") return numbers_stored_as<double>(t.bytes);
   if (t.type == "F32") return numbers_stored_as<float>(t.bytes);
   if (t.type == "F16") return numbers_stored_as<float16>(t.bytes);
   if (t.type == "BF16") return numbers_stored_as<bfloat16>(t.bytes);
-  throw input_error("tensor " + in_quotes(t.name) + " is of type " + in_quotes(t.type) +
+  throw input_error("tensor " + in_quotes(t.name) + " is of type " +
+                    in_quotes(t.type.substr(0, 40)) +
                     "; decays are read from F64, F32, F16 and BF16");
 }
 

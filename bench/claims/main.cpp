@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -42,6 +41,7 @@ struct options {
 };
 
 int run(options const& asked) {
+  if (!asked.json.empty()) require_writable(asked.json, "--json");
   std::vector<claim> claims = all_claims();
   if (!asked.checkpoint.empty()) {
     auto const layers = decay_layers(checkpoint(asked.checkpoint), {});
@@ -70,12 +70,11 @@ int run(options const& asked) {
                     {"verdict", name_of(found.judged())},
                     {"remark", found.remark}});
   }
-  if (asked.json.empty()) return 0;
-  std::ofstream file(asked.json);
-  file << nlohmann::ordered_json{{"program", "wane-claims"}, {"claims", rows}}.dump(2) << '\n';
-  if (file.flush()) return 0;
-  std::fprintf(stderr, "wane-claims: '%s' cannot be written\n", asked.json.c_str());
-  return 2;
+  if (!asked.json.empty()) {
+    nlohmann::ordered_json const document{{"program", "wane-claims"}, {"claims", rows}};
+    write_file(asked.json, document.dump(2) + "\n");
+  }
+  return 0;
 }
 
 }  // namespace
@@ -86,25 +85,27 @@ int main(int argc, char** argv) {
   wane::bench::options asked;
   app.add_option("--only", asked.only, "The claim of this id alone");
   app.add_option("--json", asked.json, "Also write the rows to this file");
-  app.add_option("--checkpoint", asked.checkpoint,
-                 "Also the claims about trained models, of this one (docs/wane-spectra.md)");
+  auto* const files =
+      app.add_option("--checkpoint", asked.checkpoint,
+                     "Also the claims about trained models, of this one (docs/wane-spectra.md)");
   app.add_option("--trained-on", asked.trained_on, "Its tokens in a sequence [2048]")
+      ->needs(files)
       ->check(CLI::Range(std::int64_t{2}, std::int64_t{1} << 53));
   try {
     app.parse(argc, argv);
   } catch (CLI::CallForHelp const& help) {
     return app.exit(help);
   } catch (CLI::ParseError const& problem) {
-    std::fprintf(stderr, "wane-claims: %s\n", problem.what());
+    std::fprintf(stderr, "wane-claims: %s\n", wane::bench::printable(problem.what()).c_str());
     return 2;
   }
   try {
     return wane::bench::run(asked);
   } catch (wane::bench::input_error const& problem) {
-    std::fprintf(stderr, "wane-claims: %s\n", problem.what());
+    std::fprintf(stderr, "wane-claims: %s\n", wane::bench::printable(problem.what()).c_str());
     return 2;
   } catch (std::exception const& problem) {
-    std::fprintf(stderr, "wane-claims: %s\n", problem.what());
+    std::fprintf(stderr, "wane-claims: %s\n", wane::bench::printable(problem.what()).c_str());
     return 1;
   }
 }

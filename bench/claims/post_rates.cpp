@@ -33,11 +33,10 @@ double error_of(std::vector<double> const& rates, std::int64_t horizon) {
 finding smallest_gap() {
   constexpr int channels = 64, draws = 2000;
   std::mt19937_64 bits(1);
-  std::uniform_real_distribution<double> part(0, 1);
   double sum = 0;
   for (int i = 0; i < draws; ++i) {
     std::vector<double> rates(channels);
-    for (double& rate : rates) rate = part(bits);
+    for (double& rate : rates) rate = unit_uniform(bits);
     std::sort(rates.begin(), rates.end());
     double least = 1;
     for (std::size_t k = 1; k < rates.size(); ++k) least = std::min(least, rates[k] - rates[k - 1]);
@@ -85,11 +84,10 @@ finding random_penalty() {
   std::vector<double> errors;
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
     std::mt19937_64 bits(seed);
-    std::uniform_real_distribution<double> part(0, 1);
     std::vector<double> rates;
     range const wide = wide_range(1000);
     for (int k = 0; k < 32; ++k)
-      rates.push_back(wide.low * std::pow(wide.high / wide.low, part(bits)));
+      rates.push_back(wide.low * std::pow(wide.high / wide.low, unit_uniform(bits)));
     errors.push_back(error_of(rates, 1000));
   }
   std::nth_element(errors.begin(), errors.begin() + 2, errors.end());

@@ -14,6 +14,7 @@
 #include "claims/integral.hpp"
 #include "wane/spectra/gruenwald_letnikov.hpp"
 #include "wane/spectra/kernel_bounds.hpp"
+#include "wane/spectra/random.hpp"
 
 namespace wane::bench {
 namespace {
@@ -97,11 +98,12 @@ finding density_of_fast_rates() {
 // Theorem 4.1 on random cases: the largest quotient of both sides.
 finding quantisation() {
   std::mt19937_64 bits(1);
-  std::uniform_real_distribution<double> part(0, 1);
   double worst = 0;
   for (int i = 0; i < 20000; ++i) {
-    double const delta = 0.01 + 0.5 * part(bits), alpha = delta + (1 - delta) * part(bits);
-    double const beta = alpha + (1 - alpha) * part(bits), t = std::pow(1e6, part(bits));
+    double const delta = 0.01 + 0.5 * spectra::unit_uniform(bits),
+                 alpha = delta + (1 - delta) * spectra::unit_uniform(bits);
+    double const beta = alpha + (1 - alpha) * spectra::unit_uniform(bits),
+                 t = std::pow(1e6, spectra::unit_uniform(bits));
     if (beta - alpha < 1e-6) continue;
     auto const kernel = [&](double g) { return std::pow(t, g - 1) / std::tgamma(g); };
     worst = std::max(worst, std::abs(kernel(beta) - kernel(alpha)) /

@@ -12,6 +12,7 @@
 #include "claims/integral.hpp"
 #include "wane/spectra/kernel_bounds.hpp"
 #include "wane/spectra/kernels.hpp"
+#include "wane/spectra/random.hpp"
 #include "wane/spectra/sum_of_exponentials.hpp"
 
 namespace wane::bench {
@@ -38,14 +39,14 @@ double squared_distance(double alpha, double horizon, std::vector<double> const&
 // Proposition 4.2 on random mixtures: as printed, and what the proof gives.
 finding lower_bound() {
   std::mt19937_64 bits(1);
-  std::uniform_real_distribution<double> part(0, 1);
   double worst = 0, sharper = 0, nearest = 0;
   for (int i = 0; i < 300; ++i) {
-    double const alpha = 0.1 + 0.8 * part(bits), horizon = std::pow(10, 2 + 4 * part(bits));
+    double const alpha = 0.1 + 0.8 * unit_uniform(bits),
+                 horizon = std::pow(10, 2 + 4 * unit_uniform(bits));
     std::vector<double> rates, weights;
     for (int m = 0; m < 4; ++m) {
-      rates.push_back(std::pow(10, -2 + 3 * part(bits)));
-      weights.push_back(0.3 * part(bits));
+      rates.push_back(std::pow(10, -2 + 3 * unit_uniform(bits)));
+      weights.push_back(0.3 * unit_uniform(bits));
     }
     double energy = 0, total = 0;
     for (std::size_t m = 0; m < 4; ++m) {

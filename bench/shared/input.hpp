@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <vector>
 
 namespace wane::bench {
 
@@ -21,14 +23,23 @@ class input_error : public std::runtime_error {
 
 // A name as it may be printed: on one line, nothing a terminal would obey.
 inline std::string printable(std::string name) {
-  for (char& c : name) {
-    auto const byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) c = '?';
+  auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    // In UTF-8 0xc2 and a byte of 0x80 to 0x9f are a control character too.
+    bool const pair = byte(i) == 0xc2 && i + 1 < name.size() && byte(i + 1) < 0xa0;
+    if (pair) name[i + 1] = '?';
+    if (pair || byte(i) < 0x20 || byte(i) == 0x7f) name[i] = '?';
   }
   return name;
 }
 
 inline std::string in_quotes(std::string const& name) { return "'" + printable(name) + "'"; }
+
+// "'a.txt'", or "'a.txt' and 3 more".
+inline std::string in_quotes(std::vector<std::string> const& names) {
+  std::string const more = " and " + std::to_string(names.size() - 1) + " more";
+  return in_quotes(names.front()) + (names.size() > 1 ? more : "");
+}
 
 // The bytes of a file named by `option`.
 inline std::string read_file(std::string const& path, std::string const& option) {

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <numbers>
+#include <cstddef>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "spectra/checkpoint_report.hpp"
 #include "spectra/json.hpp"
@@ -15,11 +18,11 @@ inline ordered_json json_of(timescale_report const& found) {
           {"shortest_timescale", found.shortest},
           {"median_timescale", found.median},
           {"longest_timescale", found.longest},
-          {"longest_half_life", found.longest * std::numbers::ln2},
+          {"longest_half_life", half_life_of(found)},
           {"channels_within", found.within},
           {"covered", found.covered},
           {"widest_gap", found.widest_gap},
-          {"pairs_alike", found.collapsed},
+          {"pairs_alike", found.alike},
           {"distinct", found.distinct}};
 }
 

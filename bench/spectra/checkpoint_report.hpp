@@ -26,12 +26,17 @@ namespace wane::bench {
 struct timescale_report {
   std::int64_t channels = 0;
   double shortest = 0, median = 0, longest = 0;
-  std::int64_t within = 0;     // channels whose timescale lies in [1, T]
-  double covered = 0;          // the share of log T from the shortest of these to the longest
-  double widest_gap = 0;       // the largest factor in [1, T] without a timescale
-  std::int64_t distinct = 0;   // channels left when collapsed ones count once
-  std::int64_t collapsed = 0;  // pairs whose coherence is above the threshold
+  std::int64_t within = 0;    // channels whose timescale lies in [1, T]
+  double covered = 0;         // the share of log T from the shortest of these to the longest
+  double widest_gap = 0;      // the largest factor in [1, T] without a timescale
+  std::int64_t distinct = 0;  // channels left when collapsed ones count once
+  std::int64_t alike = 0;     // pairs whose coherence is above the threshold
 };
+
+// The longest, in steps.
+inline double half_life_of(timescale_report const& found) {
+  return spectra::half_life(1 / found.longest);
+}
 
 // The power law that weights of either sign on the channels follow farthest: within a tenth on
 // lags 1..reach. Of 0.25, 0.5, ..., 1.5, the steepest of equals.
@@ -52,30 +57,6 @@ struct checkpoint_report {
   std::int64_t horizon = 0;
   std::vector<layer_report> layers;
 };
-
-// `rates` ascending. Channels are alike when ln r differs by less than this: coherence is
-// sech(difference / 2).
-inline double log_width_of(double coherence) { return 2 * std::acosh(1 / coherence); }
-
-// One channel of each group that is alike, from the slowest on.
-inline std::vector<double> distinct_of(std::span<double const> rates, double coherence) {
-  double const factor = std::exp(log_width_of(coherence));
-  std::vector<double> kept;
-  for (double const rate : rates) {
-    if (kept.empty() || rate >= factor * kept.back()) kept.push_back(rate);
-  }
-  return kept;
-}
-
-inline std::int64_t pairs_alike(std::span<double const> rates, double coherence) {
-  double const factor = std::exp(log_width_of(coherence));
-  std::int64_t pairs = 0;
-  for (std::size_t i = 0, first = 0; i < rates.size(); ++i) {
-    while (rates[i] >= factor * rates[first]) ++first;
-    pairs += static_cast<std::int64_t>(i - first);
-  }
-  return pairs;
-}
 
 inline timescale_report timescales_of(std::vector<double> rates, std::int64_t horizon,
                                       double coherence) {
@@ -98,17 +79,16 @@ inline timescale_report timescales_of(std::vector<double> rates, std::int64_t ho
   found.widest_gap = std::max(found.widest_gap, last);
   double const from = std::clamp(found.shortest, 1.0, t), to = std::clamp(found.longest, 1.0, t);
   found.covered = std::log(to / from) / std::log(t);
-  found.distinct = std::ssize(distinct_of(rates, coherence));
-  found.collapsed = pairs_alike(rates, coherence);
+  found.distinct = std::ssize(spectra::distinct_rates(rates, coherence));
+  found.alike = spectra::pairs_alike(rates, coherence);
   return found;
 }
 
-// Within lags 1..T nothing tells rates below these apart, nor those above.
-inline std::vector<double> rates_of_use(std::vector<double> rates, std::int64_t horizon,
-                                        double coherence) {
+// Of those that are alike by 0.99 one; within lags 1..T nothing tells rates below 0.001/T apart,
+// nor those above 40.
+inline std::vector<double> rates_of_use(std::vector<double> rates, std::int64_t horizon) {
   for (double& rate : rates) rate = std::clamp(rate, 1e-3 / static_cast<double>(horizon), 40.0);
-  std::sort(rates.begin(), rates.end());
-  return distinct_of(rates, coherence);
+  return spectra::distinct_rates(rates, 0.99);
 }
 
 // `lags` from 1 on.
@@ -123,9 +103,8 @@ inline std::int64_t reach_of_law(std::vector<double> const& rates, double expone
   return *(std::partition_point(lags.begin() + 1, lags.end(), followed) - 1);
 }
 
-inline power_law_held power_law_of(std::vector<double> const& all, std::int64_t horizon,
-                                   double coherence) {
-  auto const rates = rates_of_use(all, horizon, coherence);
+inline power_law_held power_law_of(std::vector<double> const& all, std::int64_t horizon) {
+  auto const rates = rates_of_use(all, horizon);
   auto const lags = spectra::log_spaced_lags(horizon, 8, 80);
   power_law_held held;
   for (int quarters = 1; quarters <= 6; ++quarters) {
@@ -143,7 +122,7 @@ inline layer_report report_on(decay_layer layer, options const& asked, std::int6
     found.heads.push_back(timescales_of({head.begin(), head.end()}, horizon, asked.coherence));
   }
   found.whole = timescales_of(layer.rates, horizon, asked.coherence);
-  found.held = power_law_of(layer.rates, horizon, asked.coherence);
+  found.held = power_law_of(layer.rates, horizon);
   found.layer = std::move(layer);
   return found;
 }

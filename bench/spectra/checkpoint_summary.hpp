@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <numbers>
 #include <string>
 #include <vector>
 
@@ -24,12 +23,12 @@ inline std::string layer_table(checkpoint_report const& found) {
                      "covered", "gap", "alike", "distinct", "power law"}};
   for (auto const& one : found.layers) {
     auto const& all = one.whole;
-    lines.push_back(
-        {printable(one.layer.name), std::to_string(one.layer.heads), std::to_string(all.channels),
-         short_number(all.shortest), short_number(all.median), short_number(all.longest),
-         short_number(all.longest * std::numbers::ln2), formatted("%.0f %%", 100 * all.covered),
-         formatted("%.3g", all.widest_gap), std::to_string(all.collapsed),
-         std::to_string(all.distinct), held_text(one.held)});
+    lines.push_back({printable(one.layer.name), std::to_string(one.layer.heads),
+                     std::to_string(all.channels), short_number(all.shortest),
+                     short_number(all.median), short_number(all.longest),
+                     short_number(half_life_of(all)), formatted("%.0f %%", 100 * all.covered),
+                     formatted("%.3g", all.widest_gap), std::to_string(all.alike),
+                     std::to_string(all.distinct), held_text(one.held)});
   }
   return aligned(lines);
 }
@@ -45,14 +44,8 @@ inline std::vector<std::string> formulas_of(checkpoint_report const& found) {
   return formulas;
 }
 
-inline std::string files_text(std::vector<std::string> const& files) {
-  std::string text = in_quotes(files.front());
-  if (files.size() > 1) text += " and " + std::to_string(files.size() - 1) + " more";
-  return text;
-}
-
 inline std::string summary(checkpoint_report const& found) {
-  std::string text = "checkpoint " + files_text(found.asked.checkpoint) + ": " +
+  std::string text = "checkpoint " + in_quotes(found.asked.checkpoint) + ": " +
                      std::to_string(found.layers.size()) + " layer" +
                      (found.layers.size() == 1 ? "" : "s") + " with decays";
   for (auto const& formula : formulas_of(found)) text += "\n  " + printable(formula);
@@ -79,10 +72,10 @@ inline std::string checkpoint_csv(checkpoint_report const& found) {
       auto const& head = one.heads[h];
       text += csv_cell(one.layer.name) + ',' + std::to_string(h) + ',' +
               std::to_string(head.channels) + ',' + exact(head.shortest) + ',' +
-              exact(head.median) + ',' + exact(head.longest) + ',' +
-              exact(head.longest * std::numbers::ln2) + ',' + std::to_string(head.within) + ',' +
-              exact(head.covered) + ',' + exact(head.widest_gap) + ',' +
-              std::to_string(head.collapsed) + ',' + std::to_string(head.distinct) + '\n';
+              exact(head.median) + ',' + exact(head.longest) + ',' + exact(half_life_of(head)) +
+              ',' + std::to_string(head.within) + ',' + exact(head.covered) + ',' +
+              exact(head.widest_gap) + ',' + std::to_string(head.alike) + ',' +
+              std::to_string(head.distinct) + '\n';
     }
   }
   return text;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include "checkpoint/decay_layers.hpp"
@@ -30,7 +32,9 @@ inline std::string lesson() {
       "(--fit-to measured), or to the law on every lag up to the horizon (--fit-to law).\n\n"
       "In a checkpoint decays are found by the ends of names of public models:\n";
   auto const add = [&](std::string const& word, std::string const& meaning) {
-    text += "  " + word + std::string(20 - word.size(), ' ') + meaning + "\n";
+    text += "  " + word +
+            std::string(std::max<std::size_t>(word.size() + 2, 27) - word.size(), ' ') + meaning +
+            "\n";
   };
   for (auto const& known : decay_names()) add(known.tail, known.models);
   text +=

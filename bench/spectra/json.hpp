@@ -60,6 +60,7 @@ inline ordered_json json_of(comparison_row const& row) {
 }
 
 inline ordered_json json_of(sum_row const& row) {
+  if (!row.refusal.empty()) return {{"construction", row.construction}, {"refusal", row.refusal}};
   return {{"construction", row.construction},
           {"terms", row.sum.terms()},
           {"certified_relative_error", row.sum.error.max_relative_error},
@@ -67,6 +68,7 @@ inline ordered_json json_of(sum_row const& row) {
           {"certified_absolute_error", row.sum.error.max_absolute_error},
           {"worst_absolute_lag", row.sum.error.worst_absolute_lag},
           {"lags_evaluated", row.sum.error.lags_evaluated},
+          {"samples_only", row.sum.error.samples_only},
           {"feed_through", row.sum.feed_through()},
           {"seconds", row.seconds},
           {"rates", row.sum.rates},

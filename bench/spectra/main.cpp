@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,22 +33,21 @@ namespace {
 
 // One line on stderr, whatever the message holds.
 void say(std::string const& message) {
-  std::string line = "wane-spectra: " + message;
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  std::fprintf(stderr, "%s\n", line.c_str());
+  std::fprintf(stderr, "wane-spectra: %s\n", printable(message).c_str());
 }
 
 // A report in every form it may be asked for.
 struct outputs {
-  std::string summary, csv, json, picture;
+  std::string summary;
+  std::function<std::string()> csv, json, picture;
 };
 
 void draw_picture(options const& asked, outputs const& found) {
-  if (draw(found.picture, asked.plot)) return;
+  if (draw(found.picture(), asked.plot)) return;
   std::string data = asked.csv.empty() ? asked.json : asked.csv;
   if (data.empty()) {
     data = asked.plot + ".csv";
-    write_file(data, found.csv);
+    write_file(data, found.csv());
   }
   say("gnuplot is not installed (gnuplot-nox), so " + in_quotes(asked.plot) +
       " was not drawn; its data are in " + in_quotes(data));
@@ -57,8 +58,8 @@ void put_out(options const& asked, outputs const& found) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
     throw std::runtime_error("writing the table failed");
   }
-  if (!asked.json.empty()) write_file(asked.json, found.json);
-  if (!asked.csv.empty()) write_file(asked.csv, found.csv);
+  if (!asked.json.empty()) write_file(asked.json, found.json());
+  if (!asked.csv.empty()) write_file(asked.csv, found.csv());
   if (!asked.plot.empty()) draw_picture(asked, found);
 }
 
@@ -66,12 +67,14 @@ outputs compared_spectra(options const& asked, progress& shown) {
   report found = measured(asked, shown);
   found.rows = compare(found.asked, found.goal, shown);
   found.sums = find_sums(found.asked, found.goal);
-  return {summary(found), comparison_csv(found.rows), json_text(found), picture(found)};
+  return {summary(found), [found] { return comparison_csv(found.rows); },
+          [found] { return json_text(found); }, [found] { return picture(found); }};
 }
 
 outputs read_checkpoint(options const& asked, progress& shown) {
-  auto const found = report_on_checkpoint(asked, shown);
-  return {summary(found), checkpoint_csv(found), json_text(found), picture(found)};
+  auto const found = std::make_shared<checkpoint_report const>(report_on_checkpoint(asked, shown));
+  return {summary(*found), [found] { return checkpoint_csv(*found); },
+          [found] { return json_text(*found); }, [found] { return picture(*found); }};
 }
 
 void run(options const& asked) {

@@ -179,13 +179,17 @@ void require_files(CLI::App const& app, options const& o) {
     if (!o.series.empty()) inputs.push_back(o.series);
     for (auto const& input : inputs) {
       std::error_code none;
-      if (std::filesystem::equivalent(files[i], input, none)) {
+      // Where there is no gnuplot the data of the picture go beside it.
+      std::string const beside = names[i] == "--plot" ? files[i] + ".csv" : files[i];
+      if (std::filesystem::equivalent(files[i], input, none) ||
+          std::filesystem::equivalent(beside, input, none)) {
         throw input_error(names[i] + " " + in_quotes(files[i]) +
                           " is a file to be read; give another name");
       }
     }
     for (std::size_t j = 0; j < i; ++j) {
-      if (files[i] == files[j]) {
+      if (!files[j].empty() && std::filesystem::absolute(files[i]).lexically_normal() ==
+                                   std::filesystem::absolute(files[j]).lexically_normal()) {
         throw input_error(names[j] + " and " + names[i] + " both name " + in_quotes(files[i]) +
                           "; give two files");
       }

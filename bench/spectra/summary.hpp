@@ -12,18 +12,11 @@
 
 namespace wane::bench {
 
-// "'a.txt'", or "'a.txt' and 3 more".
-inline std::string files_of(measured_input const& input) {
-  std::string text = in_quotes(input.files.front());
-  if (input.files.size() > 1) text += " and " + std::to_string(input.files.size() - 1) + " more";
-  return text;
-}
-
 // The one line that says what was fitted.
 inline std::string heading(report const& found) {
   std::string const steps = ", lags 1 to " + std::to_string(found.goal.horizon);
   if (!found.input) return found.goal.name + steps;
-  return found.input->data.quantity + " of " + files_of(*found.input) + steps;
+  return found.input->data.quantity + " of " + in_quotes(found.input->files) + steps;
 }
 
 // The same for a picture, without directories.
@@ -40,7 +33,7 @@ inline std::string described(measured_input const& input) {
   bool const text = input.kind == "text";
   auto const& law = input.law;
   std::string result =
-      input.kind + " " + files_of(input) + ": " + std::to_string(input.size) +
+      input.kind + " " + in_quotes(input.files) + ": " + std::to_string(input.size) +
       (text ? " tokens (bytes), " + std::to_string(input.symbols) + " symbols" : " numbers") +
       "\n" + input.data.quantity + (text ? " in " + input.data.unit : "") + ", " +
       (text ? "bias-corrected (Miller-Madow); baseline: tokens shuffled in each text"

@@ -14,7 +14,6 @@
 #include "bench/process.hpp"
 #include "bench/safetensors_file.hpp"
 #include "wane/spectra/geometric.hpp"
-#include "wane/spectra/random.hpp"
 
 namespace wane::bench {
 namespace {
@@ -31,7 +30,7 @@ TEST(CheckpointReport, OfTimescalesOneADecade) {
   EXPECT_EQ(found.within, 4);
   EXPECT_NEAR(found.covered, 0.8, 1e-15);
   EXPECT_NEAR(found.widest_gap, 100, 1e-12);
-  EXPECT_EQ(found.collapsed, 0);
+  EXPECT_EQ(found.alike, 0);
   EXPECT_EQ(found.distinct, 4);
 }
 
@@ -45,42 +44,16 @@ TEST(CheckpointReport, OfTimescalesOutsideTheHorizon) {
   EXPECT_NEAR(fast.widest_gap, 1000, 1e-12);
 }
 
-// Pairs counted one by one; and no two of the distinct ones are alike.
-TEST(CheckpointReport, CountsPairsThatAreAlike) {
-  auto rates = spectra::random_log_uniform(200, 10'000, 3);
-  std::sort(rates.begin(), rates.end());
-  rates[7] = rates[6];
-  for (double const coherence : {0.5, 0.9, 0.99, 0.9999}) {
-    std::int64_t pairs = 0;
-    for (std::size_t i = 0; i < rates.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        pairs += spectra::spectral_coherence(rates[i], rates[j]) > coherence ? 1 : 0;
-      }
-    }
-    EXPECT_EQ(pairs_alike(rates, coherence), pairs);
-    auto const distinct = distinct_of(rates, coherence);
-    for (std::size_t i = 1; i < distinct.size(); ++i) {
-      double const alike = spectra::spectral_coherence(distinct[i], distinct[i - 1]);
-      EXPECT_LE(alike, coherence + 1e-12);  // the threshold itself, rounded
-    }
-    for (double const rate : rates) {
-      EXPECT_TRUE(std::any_of(distinct.begin(), distinct.end(), [&](double kept) {
-        return spectra::spectral_coherence(rate, kept) >= coherence - 1e-12;
-      }));
-    }
-  }
-}
-
 // A geometric spectrum made for T holds a power law all the way; one channel holds none.
 TEST(CheckpointReport, PowerLawHeld) {
   std::int64_t const horizon = 100'000;
   auto const geometric =
-      power_law_of(spectra::geometric(24, spectra::wide_range(horizon)), horizon, 0.99);
+      power_law_of(spectra::geometric(24, spectra::wide_range(horizon)), horizon);
   EXPECT_EQ(geometric.reach, horizon);
   EXPECT_EQ(geometric.exponent, 1.5);
-  auto const one = power_law_of({0.1}, horizon, 0.99);
+  auto const one = power_law_of({0.1}, horizon);
   EXPECT_LT(one.reach, 10);
-  EXPECT_EQ(power_law_of({700}, horizon, 0.99).reach, 1);  // one channel meets one lag
+  EXPECT_EQ(power_law_of({700}, horizon).reach, 1);  // one channel meets one lag
 }
 
 json report_of(std::vector<std::string> arguments, scratch const& place) {
@@ -107,7 +80,7 @@ TEST(CheckpointReport, OfAProcess) {
   std::vector<double> const rates = layer["heads"][1]["rates"];
   auto const again = timescales_of(rates, 10'000, 0.99);
   EXPECT_EQ(layer["heads"][1]["median_timescale"], again.median);
-  EXPECT_EQ(layer["heads"][1]["pairs_alike"], again.collapsed);
+  EXPECT_EQ(layer["heads"][1]["pairs_alike"], again.alike);
   std::string const csv = content_of(place.file("csv"));
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 3 * 2);  // heading, layers x heads
 }

@@ -68,6 +68,8 @@ TEST(Checkpoint, OfRwkv7InBfloat16) {
 TEST(Checkpoint, OfNumpyFilesHasLayersInTheFirstExtent) {
   auto const layers = layers_in({folder + "A_log.npy", folder + "dt_bias.npy"});
   expect_rates_of_numpy("A_log.npy", layers);
+  auto const alone = layers_in({folder + "A_log.npy"});
+  EXPECT_EQ(alone.at(0).formula, "r = e^A_log, no dt_bias: per unit of the step size");
 }
 
 TEST(Checkpoint, NamesOfOtherModels) {
@@ -129,6 +131,45 @@ TEST(Checkpoint, EachReading) {
   }
 }
 
+TEST(Checkpoint, RatesAreLimitedAfterTheStep) {
+  auto const layer =
+      layers_of({{"l.0.A_log", {3}, {7, 8, -45}}, {"l.0.dt_bias", {3}, {-6, -9, 20}}}).at(0);
+  // softplus(x) = e^x (1 - e^x/2 + ...)
+  EXPECT_NEAR(layer.rates[0], std::exp(7.0) * std::log1p(std::exp(-6.0)), 1e-14);
+  EXPECT_NEAR(layer.rates[1], std::exp(8.0) * std::log1p(std::exp(-9.0)), 1e-14);
+  EXPECT_EQ(layer.rates[2], slowest_rate);
+}
+
+TEST(Checkpoint, GroupsOfHeadsAreHeads) {
+  auto const layer = layers_of({{"l.0.mamba.A_log", {2, 1, 2}, {0, 1, 2, 3}},
+                                {"l.0.mamba.dt_proj_bias", {2, 1}, {0, 0}}})
+                         .at(0);
+  EXPECT_EQ(layer.heads, 2);
+  EXPECT_EQ(layer.channels, 2);
+  EXPECT_NEAR(layer.rates[3], std::exp(3.0) * std::log(2.0), 1e-13);
+}
+
+TEST(Checkpoint, LayersInOneTensorHaveHeadsOfTheirOwn) {
+  std::vector<float> const zeros(2 * 128);
+  auto const layers = layers_of({{"att.w0", {2, 128}, zeros}});
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[1].channels, 64);
+  EXPECT_EQ(layers_of({{"gk_proj.1.bias", {2, 3}, {0, 0, 0, 0, 0, 0}}}).at(1).channels, 3);
+}
+
+TEST(Checkpoint, MovingAveragesAreNoDecays) {
+  auto const layers = layers_of({{"model_ema.decay", {}, {0.999f}}, {"l.0.decay", {1}, {0.5f}}});
+  ASSERT_EQ(layers.size(), 1u);
+  EXPECT_EQ(layers[0].name, "l.0");
+}
+
+TEST(Checkpoint, OfManyTensors) {
+  std::vector<named_numbers> model;
+  for (int i = 0; i < 20'000; ++i) model.push_back({"l." + std::to_string(i) + ".weight", {0}, {}});
+  model.push_back({"l.7.decay", {1}, {0.5f}});
+  EXPECT_EQ(layers_of(model).size(), 1u);
+}
+
 TEST(Checkpoint, HeadSize) {
   named_numbers const w0{"blocks.0.att.w0", {1, 1, 6}, {0, 1, 2, 3, 4, 5}};
   EXPECT_EQ(layers_of({w0}).at(0).heads, 1);  // not a multiple of 64
@@ -148,13 +189,16 @@ TEST(Checkpoint, RefusesWhatIsNoDecay) {
   float const nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<std::vector<named_numbers>> const cases{
       {{"layers.0.decay", {2}, {0.5f, 1.5f}}},                           // grows
+      {{"layers.0.decay", {2}, {0, 0}}},                                 // logs or factors
+      {{"layers.0.decay", {2}, {0.5f, -0.5f}}},                          // neither logs nor not
       {{"layers.0.decay", {2}, {0.5f, nan}}},                            //
       {{"layers.0.A_log", {2}, {0, nan}}},                               //
       {{"layers.0.A_log", {0}, {}}},                                     // nothing
       {{"layers.0.A_log", {2}, {0, 0}}, {"layers.0.dt_bias", {3}, {}}},  // no such file
       {{"layers.0.A_log", {3}, {0, 0, 0}}, {"layers.0.dt_bias", {2}, {0, 0}}},
       {{"layers.0.A_log", {2, 2}, {0, 0, 0, 0}}, {"layers.0.dt_bias", {4}, {0, 0, 0, 0}}},
-      {{"layers.0.A_log", {2, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 0}}},
+      {{"layers.0.A_log", {2, 1, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 0}},
+       {"l.1.A_log", {2, 2, 2, 2}, std::vector<float>(16)}},
       {{"ffn.3.w0", {2}, {0, 0}}},  // not RWKV's
       {}};
   for (auto const& tensors : cases) EXPECT_THROW(layers_of(tensors), input_error);
@@ -168,6 +212,8 @@ std::string tensor_entry(std::string const& dtype, std::string const& shape,
 
 TEST(Checkpoint, HostileHeaders) {
   std::string const four(4, '\0'), f32 = "\"F32\"";
+  std::string ones;
+  for (int i = 0; i < 16; ++i) ones += "1,";
   struct {
     std::string file, said;
   } const cases[]{
@@ -201,6 +247,9 @@ TEST(Checkpoint, HostileHeaders) {
       {safetensors_of("{\"" + std::string(2000, 'n') +
                       R"(":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})"),
        "more than 1024"},
+      {safetensors_of(R"({"a\u0000b":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}})"),
+       "zero byte"},
+      {safetensors_of(tensor_entry(f32, "[" + ones + "1]", "[0,4]"), four), "16 extents"},
       {safetensors_of(R"({"__metadata__":{"format":"pt"}})"), "no tensor of decays"},
   };
   scratch const place;

@@ -85,7 +85,7 @@ TEST(WaneClaims, AnswersWrongOptionsInALine) {
            {{"--jason", "x"}, "--jason"},
            {{"--only", "vort-4.4", "--json", "/nowhere/c.json"}, "cannot be written"},
            {{"--checkpoint", "none.npy"}, "cannot be read"},
-           {{"--trained-on", "1"}, "--trained-on"}}) {
+           {{"--trained-on", "9"}, "--trained-on requires --checkpoint"}}) {
     auto const result = run(WANE_CLAIMS, arguments);
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.error_lines(), 1);

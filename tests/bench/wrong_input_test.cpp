@@ -155,6 +155,11 @@ TEST(WrongInput, InACheckpoint) {
       {{"--checkpoint", decays, "--head-size", "0"}, "whole number from 1"},
       {{"--checkpoint", decays, "--coherence", "1"}, "between 0 and 1"},
       {{"--checkpoint", decays, "--json", decays}, "is a file to be read"},
+      {{"--checkpoint", decays, "--plot", place.file("decay")}, "is a file to be read"},
+      {{"--checkpoint", decays, "--json", place.file("x"), "--csv", place.file("./x")},
+       "both name"},
+      {{"--checkpoint", decays, "--pattern", std::string(1001, 'x') + "=rate"}, "1000 bytes"},
+      {{"--checkpoint", place.write("odd\xc2\x9b.csv", "decay\n7\n")}, "is no decay"},
       {{"--kernel", "power:1", "--coherence", "0.5"}, "needs --checkpoint"},
   });
 }

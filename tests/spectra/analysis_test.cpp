@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -12,6 +13,7 @@
 
 #include "expect_refusal.hpp"
 #include "wane/spectra/geometric.hpp"
+#include "wane/spectra/random.hpp"
 
 namespace {
 
@@ -25,6 +27,32 @@ TEST(Coherence, IsTheCosineBetweenTwoDecays) {
   EXPECT_EQ(spectral_coherence(0.1, 0.1), 1.0);
   EXPECT_EQ(spectral_coherence(1, 3), spectral_coherence(3, 1));
   EXPECT_GE(spectral_coherence(1e-300, 1e300), 0.0);
+}
+
+// Pairs counted one by one; and no two of the distinct ones are alike.
+TEST(Coherence, TellsPairsThatAreAlikeAndOneOfEach) {
+  auto rates = random_log_uniform(200, 10'000, 3);
+  std::sort(rates.begin(), rates.end());
+  rates[7] = rates[6];
+  for (double const coherence : {0.5, 0.9, 0.99, 0.9999}) {
+    std::int64_t pairs = 0;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        pairs += spectral_coherence(rates[i], rates[j]) > coherence ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(pairs_alike(rates, coherence), pairs);
+    auto const distinct = distinct_rates(rates, coherence);
+    for (std::size_t i = 1; i < distinct.size(); ++i) {
+      double const alike = spectral_coherence(distinct[i], distinct[i - 1]);
+      EXPECT_LE(alike, coherence + 1e-12);  // the threshold itself, rounded
+    }
+    for (double const rate : rates) {
+      EXPECT_TRUE(std::any_of(distinct.begin(), distinct.end(), [&](double kept) {
+        return spectral_coherence(rate, kept) >= coherence - 1e-12;
+      }));
+    }
+  }
 }
 
 TEST(Coherence, IsLargestForTheClosestPairInAnyOrder) {
@@ -108,6 +136,7 @@ TEST(StateEnergy, IsTheVarianceOfAWalkThroughNoise) {
   for (double rate : {0.5, 1.0, 2.0})
     EXPECT_NEAR(state_energy(rate, 1, 100000) / (100000 / (2 * rate + 1)), 1, 1e-4) << rate;
   expect_refusal([] { (void)state_energy(1, 2, 10); }, {"alpha is 2"});
+  expect_refusal([] { (void)state_energy(1, 1, 2'000'000'000); }, {"10^9 steps"});
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace {
 
-using wane::spectra::harmonic_sum;
+using namespace wane::spectra;
 using fifty_digits = boost::multiprecision::cpp_bin_float_50;
 
 TEST(HarmonicSum, IsThatOfItsTerms) {
@@ -62,6 +62,18 @@ TEST(HarmonicSum, RefusesWhatIsNoSum) {
   expect_refusal([] { (void)harmonic_sum(1.5, 0, 1); }, {"alpha is 1.5"});
   expect_refusal([] { (void)harmonic_sum(0.5, 3, 2); }, {"positions are 3 and 2"});
   expect_refusal([] { (void)harmonic_sum(0.5, -1, 2); }, {"positions are -1 and 2"});
+}
+
+TEST(HarmonicSum, AddsUpTheLogDecaysBetweenTwoPositions) {
+  // The rates themselves, step by step; a thousand roundings.
+  double const rate = 0.3, alpha = 0.4;
+  double sum = 0;
+  for (int u = 101; u <= 1100; ++u) sum -= rate * std::pow(u / 512.0, -alpha);
+  EXPECT_NEAR(log_decay_between(rate, alpha, 512, 100, 1100), sum, 1e-13 * std::abs(sum));
+  EXPECT_EQ(log_decay_between(rate, alpha, 512, 100, 100), 0);
+  EXPECT_EQ(log_decay_between(rate, 0, 512, 100, 110), -3);
+  expect_refusal([] { (void)log_decay_between(0, 1, 1, 1, 2); }, {"rate is 0"});
+  expect_refusal([] { (void)log_decay_between(1, 1, 0, 1, 2); }, {"trained_at is 0"});
 }
 
 }  // namespace

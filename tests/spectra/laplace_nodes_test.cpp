@@ -50,9 +50,13 @@ TEST(LaplaceNodes, RefuseWhatGrowsOrAliases) {
   expect_refusal([] { (void)initial_laplace_nodes(3, 0.1, 1, 1.7, 2); }, {"with step 2"});
   expect_refusal([] { (void)initial_laplace_nodes(3, 0, 1, 1); }, {"low is 0"});
   expect_refusal([] { (void)initial_laplace_nodes(3, 0.1, 1, -1); }, {"last_omega is -1"});
-  expect_refusal([] { check({{0.1, 0.001}, {0, 0}}, 0.01); }, {"sigma[1] is 0.001", "above 0.01"});
-  expect_refusal([] { check({{0.1}, {0, 0}}); }, {"omega has 2 entries"});
-  expect_refusal([] { check({{}, {}}); }, {"sigma is empty"});
+  expect_refusal(
+      [] {
+        require_nodes({{0.1, 0.001}, {0, 0}}, 0.01);
+      },
+      {"sigma[1] is 0.001", "above 0.01"});
+  expect_refusal([] { require_nodes({{0.1}, {0, 0}}); }, {"omega has 2 entries"});
+  expect_refusal([] { require_nodes({{}, {}}); }, {"sigma is empty"});
 }
 
 }  // namespace

@@ -65,6 +65,11 @@ TEST(AdaptiveTaper, RefusesAReferenceThatNothingCanBeMeasuredBy) {
   expect_refusal([] { (void)adaptive_taper({-1, 0}, 0); }, {"log_reference is 0"});
   expect_refusal([] { (void)adaptive_taper({}, 1); }, {"count is 0"});
   expect_refusal([] { (void)adaptive_taper({-1, NAN, 0}, 1); }, {"log_rates[1] is nan"});
+  expect_refusal(
+      [] {
+        (void)adaptive_taper({0, -1, 2}, 1);
+      },
+      {"log_rates[1] is -1", "slowest first"});
 }
 
 }  // namespace

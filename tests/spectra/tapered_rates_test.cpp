@@ -19,7 +19,7 @@ namespace {
 using namespace wane::spectra;
 
 TEST(TaperedRates, StretchByThePowerOfThePosition) {
-  auto const at = tapered_rates({0.01, 0.1, 1}, {1, 0.5, 0}, 400, 100).values();
+  auto const at = tapered_rates({0.01, 0.1, 1}, {1, 0.5, 0}, 100, 400).values();
   EXPECT_NEAR(at[0], 0.0025, 1e-17);
   EXPECT_NEAR(at[1], 0.05, 1e-16);
   EXPECT_EQ(at[2], 1);
@@ -31,7 +31,7 @@ TEST(TaperedRates, StretchByThePowerOfThePosition) {
 // rates, the spectrum-adaptive taper, rates.
 template <class Number>
 Number objective(std::vector<Number> const& parameters, std::vector<double> const& weight,
-                 double position, double designed_at, double log_reference) {
+                 double position, double trained_at, double log_reference) {
   std::vector<Number> p{parameters[0]};
   for (std::size_t k = 1; k < parameters.size(); ++k)
     p.push_back(p.back() + log(1 + exp(parameters[k])));
@@ -41,7 +41,7 @@ Number objective(std::vector<Number> const& parameters, std::vector<double> cons
     auto const at = static_cast<double>(k);
     Number const even = p.front() + (p.back() - p.front()) * (at / last);
     Number const alpha = (last - at) / last + (p[k] - even) / log_reference;
-    sum += weight[k] * exp(p[k] - alpha * std::log(position / designed_at));
+    sum += weight[k] * exp(p[k] - alpha * std::log(position / trained_at));
   }
   return sum;
 }
@@ -50,13 +50,13 @@ TEST(TaperedRates, HaveTheAdjointOfTheWholeChain) {
   using boost::math::differentiation::make_fvar;
   using dual = decltype(make_fvar<double, 1>(0.0));
   std::vector<double> const parameters{-7, 0.2, 0.5, -0.1, 0.9, 0.3}, weight{3, 1, -2, 0.5, 4, -1};
-  for (std::int64_t const designed_at : {1, 512}) {
+  for (std::int64_t const trained_at : {1, 512}) {
     post_parameters const post{parameters[0], {parameters.begin() + 1, parameters.end()}};
     auto const p = log_rates(post);
     adaptive_taper const taper(p, std::log(2048.0));
     std::vector<double> base;
     for (double x : p) base.push_back(std::exp(x));
-    tapered_rates const rates(base, taper.values(), 100'000, designed_at);
+    tapered_rates const rates(base, taper.values(), trained_at, 100'000);
     auto [by_log_rate, by_taper] = rates.adjoint(weight);
     auto const through_taper = taper.adjoint(by_taper);
     for (std::size_t k = 0; k < p.size(); ++k) by_log_rate[k] += through_taper[k];
@@ -65,7 +65,7 @@ TEST(TaperedRates, HaveTheAdjointOfTheWholeChain) {
       std::vector<dual> at(parameters.begin(), parameters.end());
       at[k] = make_fvar<double, 1>(parameters[k]);
       double const expected =
-          objective(at, weight, 1e5, static_cast<double>(designed_at), std::log(2048.0))
+          objective(at, weight, 1e5, static_cast<double>(trained_at), std::log(2048.0))
               .derivative(1);
       double const ours = k == 0 ? found.slowest : found.gaps[k - 1];
       EXPECT_NEAR(ours, expected, 1e-12 * (1 + std::abs(expected))) << k;
@@ -77,8 +77,8 @@ TEST(TaperedRates, RefuseWhatIsNoTaper) {
   expect_refusal([] { (void)tapered_rates({1, 2}, {1}, 1, 1); }, {"taper has 1 entries"});
   expect_refusal([] { (void)tapered_rates({1}, {1.5}, 1, 1); }, {"taper[0] is 1.5"});
   expect_refusal([] { (void)tapered_rates({1}, {NAN}, 1, 1); }, {"taper[0] is nan"});
-  expect_refusal([] { (void)tapered_rates({1}, {1}, 0, 1); }, {"position is 0"});
-  expect_refusal([] { (void)tapered_rates({1}, {1}, 1, 0); }, {"designed_at is 0"});
+  expect_refusal([] { (void)tapered_rates({1}, {1}, 1, -1); }, {"position is -1"});
+  expect_refusal([] { (void)tapered_rates({1}, {1}, 0, 1); }, {"trained_at is 0"});
   expect_refusal([] { (void)tapered_rates({1}, {1}, 1, 1).adjoint({}); }, {"gradient has 0"});
 }
 

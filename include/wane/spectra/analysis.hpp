@@ -43,6 +43,37 @@ inline double largest_coherence(std::vector<double> rates) {
   return largest;
 }
 
+// Rates whose coherence is at least `coherence` differ by no more than this factor.
+inline double factor_of_coherence(double coherence) {
+  require(coherence > 0 && coherence < 1, "coherence is ", coherence, "; it must be in (0, 1)");
+  return std::exp(2 * std::acosh(1 / coherence));
+}
+
+// One rate of each group of rates that are alike, slowest first: no two that are kept have a
+// coherence above `coherence`.
+inline std::vector<double> distinct_rates(std::vector<double> rates, double coherence) {
+  require_rates(rates);
+  double const factor = factor_of_coherence(coherence);
+  std::sort(rates.begin(), rates.end());
+  std::vector<double> kept;
+  for (double rate : rates)
+    if (kept.empty() || rate >= factor * kept.back()) kept.push_back(rate);
+  return kept;
+}
+
+// How many pairs of channels have a coherence above `coherence`.
+inline std::int64_t pairs_alike(std::vector<double> rates, double coherence) {
+  require_rates(rates);
+  double const factor = factor_of_coherence(coherence);
+  std::sort(rates.begin(), rates.end());
+  std::int64_t pairs = 0;
+  for (std::size_t i = 0, first = 0; i < rates.size(); ++i) {
+    while (rates[i] >= factor * rates[first]) ++first;
+    pairs += static_cast<std::int64_t>(i - first);
+  }
+  return pairs;
+}
+
 // Channels whose timescale 1/r lies in [1, t]. A timescale that is 1 or t up to rounding is in.
 inline std::int64_t channels_within(std::vector<double> const& rates, std::int64_t position) {
   require_rates(rates);
@@ -72,7 +103,9 @@ inline double effective_channels(std::int64_t count, std::int64_t position, std:
 inline double state_energy(double rate, double alpha, std::int64_t position) {
   require_positive(rate, "rate");
   require(alpha >= 0 && alpha <= 1, "alpha is ", alpha, "; it must be in [0, 1]");
-  require_horizon(position, "position");
+  constexpr std::int64_t farthest = 1'000'000'000;
+  require(position >= 1 && position <= farthest, "position is ", position,
+          "; it must be from 1 to 10^9 steps, which are added up one by one");
   double energy = 0;
   for (std::int64_t u = 1; u <= position; ++u)
     energy = 1 + energy * std::exp(-2 * rate * std::pow(static_cast<double>(u), -alpha));

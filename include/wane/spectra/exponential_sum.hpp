@@ -10,12 +10,14 @@
 
 namespace wane::spectra {
 
-// How far a sum is from its kernel on lags 1..horizon: no lag is further off than this.
+// How far a sum is from its kernel on lags 1..horizon: no lag is further off than this; where the
+// kernel is known by samples alone, none of the lags evaluated.
 struct certificate {
   double max_relative_error = 0, max_absolute_error = 0;
   std::int64_t worst_relative_lag = 0, worst_absolute_lag = 0;  // where the largest was seen
   std::int64_t horizon = 0;
   std::int64_t lags_evaluated = 0;  // all of them, where that is the horizon
+  bool samples_only = false;        // nothing is known of the lags in between
 };
 
 // direct at lag 0, Sum_s weights_s e^{-rates_s l} at lags l >= 1: for exponential_bank log_decay =

@@ -12,10 +12,10 @@ namespace wane::spectra {
 
 // Sum of u^{-alpha} over first < u <= last: a state that a channel of rate r and taper alpha holds
 // after position `first` has become exp(-r harmonic_sum(alpha, first, last)) of itself after
-// position `last`. (At alpha = 1 that is (first/last)^r, a power law, where PoST's Corollary 4.13
-// has an exponential.) Adds up to position 16, and takes Euler's and Maclaurin's formula from
-// there, in differences, so that neighbouring positions of 10^15 lose nothing; to 4e-15 of the
-// sum.
+// position `last`. (At alpha = 1 that is about (first/last)^r, a power law, where PoST's
+// Corollary 4.13 has an exponential.) Adds up to position 16, and takes Euler's and Maclaurin's
+// formula from there, in differences, so that neighbouring positions of 10^15 lose nothing; to
+// 4e-15 of the sum.
 inline double harmonic_sum(double alpha, std::int64_t first, std::int64_t last) {
   require(alpha >= 0 && alpha <= 1, "alpha is ", alpha, "; it must be in [0, 1]");
   require(first >= 0 && first <= last && last <= longest_horizon, "positions are ", first, " and ",
@@ -42,6 +42,16 @@ inline double harmonic_sum(double alpha, std::int64_t first, std::int64_t last) 
                              fifth * fall(5) / 30240 - seventh * fall(7) / 1209600 +
                              ninth * fall(9) / 47900160;
   return sum + (integral + corrections);
+}
+
+// The log of what is left at position `last` of a state that a channel held at position `first`,
+// its rate being r (u/trained_at)^{-alpha} at position u: the sum of its log decays in between.
+inline double log_decay_between(double rate, double alpha, std::int64_t trained_at,
+                                std::int64_t first, std::int64_t last) {
+  require_positive(rate, "rate");
+  require_horizon(trained_at, "trained_at");
+  return -rate * std::pow(static_cast<double>(trained_at), alpha) *
+         harmonic_sum(alpha, first, last);
 }
 
 }  // namespace wane::spectra

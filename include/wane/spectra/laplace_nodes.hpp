@@ -33,7 +33,7 @@ struct laplace_nodes {
 
 // Throws wane::error unless every node decays, by more than `least`, and turns less than half way
 // round in a token: beyond, it could not be told from a slower one.
-inline void check(laplace_nodes const& nodes, double least = 0) {
+inline void require_nodes(laplace_nodes const& nodes, double least = 0) {
   require(!nodes.sigma.empty(), "sigma is empty; it must hold at least one node");
   require(nodes.omega.size() == nodes.sigma.size(), "omega has ", nodes.omega.size(),
           " entries; it must have one for each of the ", nodes.sigma.size(), " of sigma");
@@ -53,7 +53,7 @@ inline laplace_nodes initial_laplace_nodes(std::int64_t count, double slowest, d
   laplace_nodes nodes{geometric(count, slowest, fastest), {}, step};
   require(last_omega >= 0, "last_omega is ", last_omega, "; it must not be negative");
   nodes.omega = evenly_spaced(count, 0, last_omega);
-  check(nodes);
+  require_nodes(nodes);
   return nodes;
 }
 

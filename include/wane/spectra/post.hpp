@@ -15,14 +15,14 @@
 
 namespace wane::spectra {
 
-inline std::vector<double> linearly_tapered(std::vector<double> const& base, std::int64_t position,
-                                            std::int64_t designed_at) {
+inline std::vector<double> linearly_tapered(std::vector<double> const& base,
+                                            std::int64_t trained_at, std::int64_t position) {
   require_rates(base);
   for (std::size_t k = 1; k < base.size(); ++k)
     require(base[k - 1] <= base[k], "rates[", k, "] is ", base[k], " after ", base[k - 1],
             "; the taper needs them slowest first");
   auto const taper = linear_taper(static_cast<std::int64_t>(base.size()));
-  return tapered_rates(base, taper, position, designed_at).values();
+  return tapered_rates(base, taper, trained_at, position).values();
 }
 
 // Covering scaling, r_k (t/T)^{-alpha_k}, alpha the linear taper: the base spectrum is the design
@@ -30,14 +30,13 @@ inline std::vector<double> linearly_tapered(std::vector<double> const& base, std
 // 4.11). A geometric base on [l/T, u] becomes geometric on [l/t, u]. Positions count from 1.
 inline std::vector<double> covering_rates(std::vector<double> const& base, std::int64_t trained_at,
                                           std::int64_t position) {
-  require_horizon(trained_at, "trained_at");
-  return linearly_tapered(base, position, trained_at);
+  return linearly_tapered(base, trained_at, position);
 }
 
 // Reference scaling, r_k t^{-alpha_k} (Algorithms 1-4): a base that covers [1, T] covers [1, T t]
 // at position t.
 inline std::vector<double> reference_rates(std::vector<double> const& base, std::int64_t position) {
-  return linearly_tapered(base, position, 1);
+  return linearly_tapered(base, 1, position);
 }
 
 // Fewer channels than this do not reach from 0.3/t to 4, and their range is searched.

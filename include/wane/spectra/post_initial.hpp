@@ -19,12 +19,14 @@ inline void require_trained_at(std::int64_t trained_at) {
           "; it must be from 2 to 2^53 steps");
 }
 
-// Mamba-2: log(-A_k), with dt taken as 0.05, so that -A_k dt goes from 1/T to 1. The decay is
+inline constexpr double mamba2_dt = 0.05;
+
+// Mamba-2: log(-A_k), so that -A_k dt goes from 1/T to 1 with dt taken as 0.05. The decay is
 // log w = -exp(p_k) t^{-alpha_k} dt_t, and the even spectrum has the linear taper. (Section 5.2.)
 inline std::vector<double> mamba2_log_rates(std::int64_t heads, std::int64_t trained_at) {
   require_trained_at(trained_at);
-  constexpr double dt = 0.05;
-  return evenly_spaced(heads, -std::log(dt * static_cast<double>(trained_at)), -std::log(dt));
+  return evenly_spaced(heads, -std::log(mamba2_dt * static_cast<double>(trained_at)),
+                       -std::log(mamba2_dt));
 }
 
 // GLA and RetNet: log rates from 1/T to 1, log gamma = -exp(p_h) t^{-alpha_h}. (Algorithm 4.)

@@ -53,8 +53,8 @@ class sampled_sum_finder {
 
   exponential_sum to(double accuracy) const {
     require(accuracy >= finest * unit_ && accuracy < unit_, "accuracy is ", accuracy,
-            "; it must be at least 1e-13, which double precision can tell, and below 1, times ",
-            unit_);
+            "; it must be at least ", finest * unit_,
+            ", which double precision can tell, and below ", unit_);
     exponential_sum const best =
         grow(options_.most_terms, [&](auto const& sum) { return error_of(sum) <= accuracy; });
     bool const all = static_cast<std::int64_t>(best.terms()) == options_.most_terms;
@@ -178,12 +178,13 @@ class sampled_sum_finder {
     kernel_fit seen;
     seen.weights = sum.weights;
     measure(seen, sum.rates, lags_, values_);
-    sum.error = {seen.max_relative_error,
-                 seen.max_absolute_error,
-                 seen.worst_relative_lag,
-                 seen.worst_absolute_lag,
-                 lags_.back(),
-                 static_cast<std::int64_t>(lags_.size())};
+    sum.error = {.max_relative_error = seen.max_relative_error,
+                 .max_absolute_error = seen.max_absolute_error,
+                 .worst_relative_lag = seen.worst_relative_lag,
+                 .worst_absolute_lag = seen.worst_absolute_lag,
+                 .horizon = lags_.back(),
+                 .lags_evaluated = static_cast<std::int64_t>(lags_.size()),
+                 .samples_only = true};
     return sum;
   }
 

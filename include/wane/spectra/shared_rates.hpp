@@ -54,7 +54,8 @@ class shared_rates {
     for (double u : log_rates) rates_.push_back(std::exp(u));
   }
 
-  std::vector<double> const& rates() const { return rates_; }  // slowest first
+  std::vector<double> const& rates() const& { return rates_; }  // slowest first
+  std::vector<double> rates() && { return std::move(rates_); }
   std::int64_t horizon() const { return horizon_; }
   double least_alpha() const { return least_; }
 

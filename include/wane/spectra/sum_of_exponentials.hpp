@@ -19,7 +19,7 @@
 namespace wane::spectra {
 
 enum class construction {
-  closed_form,  // a few milliseconds
+  closed_form,  // some terms more, a few milliseconds; minimax where it does not reach far enough
   minimax       // the fewest terms there can be or one more, tens of milliseconds
 };
 
@@ -45,7 +45,8 @@ class sum_finder {
             "; it must be at least 1e-13, which double precision can certify, and below 1");
     exponential_sum best = closed_form_to(accuracy);
     if (lags() <= 2 * most_exact) best = fewest_of_rules(best, accuracy);
-    if (options_.built == construction::minimax) best = fewest(std::move(best), accuracy);
+    bool const met = error_of(best) <= accuracy && terms_of(best) <= options_.most_terms;
+    if (options_.built == construction::minimax || !met) best = fewest(std::move(best), accuracy);
     require(error_of(best) <= accuracy && terms_of(best) <= options_.most_terms, "accuracy ",
             accuracy, " on lags 1..", horizon_, " is out of reach with ", options_.most_terms,
             " terms; the best found has ", best.terms(), " terms and an error of ", error_of(best));
@@ -231,8 +232,8 @@ class sum_finder {
   sum_options options_;
 };
 
-// The fewest terms whose certified error on lags 1..horizon is no larger than `accuracy`. Throws
-// wane::error, with the best there is, where that is out of reach.
+// The fewest terms by `options.built` whose certified error on lags 1..horizon is no larger than
+// `accuracy`. Throws wane::error, with the best found, where that is out of reach of minimax too.
 template <completely_monotone Kernel>
 exponential_sum sum_of_accuracy(Kernel const& kernel, std::int64_t horizon, double accuracy,
                                 sum_options const& options = {}) {

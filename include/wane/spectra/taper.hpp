@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "wane/core/error.hpp"
@@ -38,22 +39,27 @@ class adaptive_taper {
  public:
   adaptive_taper(std::vector<double> const& log_rates, double log_reference)
       : reference_(log_reference),
-        taper_(linear_taper(static_cast<std::int64_t>(log_rates.size()))) {
+        taper_(linear_taper(static_cast<std::int64_t>(log_rates.size()))),
+        clamped_(log_rates.size()) {
     require(std::isfinite(log_reference) && log_reference != 0, "log_reference is ", log_reference,
             "; it must be finite and not 0: a taper has no effect at its reference of 1");
-    for (std::size_t k = 0; k < log_rates.size(); ++k)
+    for (std::size_t k = 0; k < log_rates.size(); ++k) {
       require(std::isfinite(log_rates[k]), "log_rates[", k, "] is ", log_rates[k],
               "; it must be finite");
+      require(k == 0 || log_rates[k - 1] <= log_rates[k], "log_rates[", k, "] is ", log_rates[k],
+              " after ", log_rates[k - 1], "; the taper needs them slowest first");
+    }
     std::vector<double> const even = evenly_spaced(static_cast<std::int64_t>(log_rates.size()),
                                                    log_rates.front(), log_rates.back());
     for (std::size_t k = 1; k + 1 < taper_.size(); ++k) {
       taper_[k] += (log_rates[k] - even[k]) / log_reference;
-      if (taper_[k] < 0 || taper_[k] > 1) clamped_.push_back(k);
+      clamped_[k] = taper_[k] < 0 || taper_[k] > 1;
       taper_[k] = std::clamp(taper_[k], 0.0, 1.0);
     }
   }
 
-  std::vector<double> const& values() const { return taper_; }
+  std::vector<double> const& values() const& { return taper_; }
+  std::vector<double> values() && { return std::move(taper_); }
 
   // From the gradient by the taper to that by the log rates; a clamped channel gives none.
   std::vector<double> adjoint(std::vector<double> const& gradient) const {
@@ -62,7 +68,7 @@ class adaptive_taper {
     std::vector<double> found(taper_.size(), 0.0);
     std::size_t const last = taper_.size() - 1;
     for (std::size_t k = 1; k < last; ++k) {
-      if (std::find(clamped_.begin(), clamped_.end(), k) != clamped_.end()) continue;
+      if (clamped_[k]) continue;
       double const part = static_cast<double>(k) / static_cast<double>(last);
       double const g = gradient[k] / reference_;
       found[k] += g;
@@ -75,7 +81,7 @@ class adaptive_taper {
  private:
   double reference_;
   std::vector<double> taper_;
-  std::vector<std::size_t> clamped_;
+  std::vector<bool> clamped_;
 };
 
 }  // namespace wane::spectra

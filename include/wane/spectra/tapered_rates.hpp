@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "wane/core/error.hpp"
@@ -12,20 +13,20 @@
 
 namespace wane::spectra {
 
-// r_k (t/T)^{-alpha_k}: the base is the spectrum at the position T = designed_at. With T = 1 this
-// is PoST's reference scaling (Algorithms 1-4), with T the length trained on its covering scaling.
+// r_k (t/T)^{-alpha_k}: the base is the spectrum at the position T = trained_at. With T = 1 this is
+// PoST's reference scaling (Algorithms 1-4), with T the length trained at its covering scaling.
 // Positions count from 1; a taper of 0 leaves its channel alone.
 class tapered_rates {
  public:
   tapered_rates(std::vector<double> const& base, std::vector<double> const& taper,
-                std::int64_t position, std::int64_t designed_at)
+                std::int64_t trained_at, std::int64_t position)
       : values_(base) {
     require_rates(base);
     require(taper.size() == base.size(), "taper has ", taper.size(),
             " entries; it must have one for each of the ", base.size(), " rates");
+    require_horizon(trained_at, "trained_at");
     require_horizon(position, "position");
-    require_horizon(designed_at, "designed_at");
-    log_stretch_ = std::log(static_cast<double>(position) / static_cast<double>(designed_at));
+    log_stretch_ = std::log(static_cast<double>(position) / static_cast<double>(trained_at));
     for (std::size_t k = 0; k < base.size(); ++k) {
       require(taper[k] >= 0 && taper[k] <= 1, "taper[", k, "] is ", taper[k],
               "; it must be in [0, 1]");
@@ -33,7 +34,8 @@ class tapered_rates {
     }
   }
 
-  std::vector<double> const& values() const { return values_; }
+  std::vector<double> const& values() const& { return values_; }
+  std::vector<double> values() && { return std::move(values_); }
 
   struct gradients {
     std::vector<double> log_rates;  // of the base
