@@ -28,9 +28,10 @@ struct decay_layer {
   std::vector<double> rates;  // per step, [heads, channels]
 };
 
-// Of heads whose tensor is a row of numbers.
+// Channels of a head, where a tensor is a row of numbers. All are one head if this is 0, or does
+// not divide them; unless it was asked for, then they are refused.
 struct head_size {
-  std::int64_t channels = 1;  // 0: all are one head; where they do not fit too, unless
+  std::int64_t channels = 1;
   bool asked_for = false;
 };
 
@@ -88,8 +89,9 @@ class layer_maker {
       step = {without_ones(source_.step->shape, numbered), step_values};
     }
     auto const& leading = source_.step != nullptr ? step.shape : all.shape;
-    if (numbered || leading.size() < 2)
+    if (numbered || leading.size() < 2) {
       return {layer(source_.name.empty() ? source_.values->name : source_.name, all, step)};
+    }
     if (all.shape.empty() || all.shape.front() != leading.front()) refuse_shapes();
     std::vector<decay_layer> found;
     for (std::int64_t i = 0; i < leading.front(); ++i) {

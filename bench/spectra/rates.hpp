@@ -14,8 +14,10 @@
 #include "wane/spectra/geometric.hpp"
 #include "wane/spectra/linear.hpp"
 #include "wane/spectra/post.hpp"
+#include "wane/spectra/post_initial.hpp"
 #include "wane/spectra/random.hpp"
 #include "wane/spectra/retnet.hpp"
+#include "wane/spectra/softplus.hpp"
 
 namespace wane::bench {
 
@@ -24,6 +26,13 @@ inline std::vector<double> rates_of_sum(std::int64_t channels, target const& goa
                                         spectra::metric metric) {
   auto rates = goal.sum_of(channels, metric).rates;
   for (double& rate : rates) rate = std::max(rate, 1e-9 / static_cast<double>(goal.horizon));
+  return rates;
+}
+
+// Where the input adds nothing to the gate.
+inline std::vector<double> rwkv7_rates(std::int64_t channels, std::int64_t horizon) {
+  auto rates = spectra::rwkv7_logits(channels, std::max<std::int64_t>(3, horizon));
+  for (double& x : rates) x = spectra::rwkv7_fastest_rate * spectra::logistic(x);
   return rates;
 }
 
@@ -48,6 +57,7 @@ inline std::vector<double> rates_of(std::string const& name, std::int64_t channe
   if (name == "soe") return rates_of_sum(channels, goal, metric);
   if (name == "retnet") return spectra::retnet(channels);
   if (name == "retnet-fixed") return spectra::retnet_fixed_span(channels);
+  if (name == "rwkv7") return rwkv7_rates(channels, horizon);
   auto const base = spectra::geometric(channels, spectra::wide_range(horizon));
   if (name == "post-static") return base;
   if (name == "post") return spectra::covering_rates(base, horizon, position);

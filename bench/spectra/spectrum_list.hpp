@@ -27,6 +27,7 @@ inline std::vector<named_spectrum> const& spectrum_list() {
       {"soe", "a sum of exponentials, rates free; only for kernels in closed form", "#b0206a"},
       {"retnet", "1 - 2^-(5+h), h = 0..N-1 (RetNet)", "#b48ad6"},
       {"retnet-fixed", "1 - 2^-(5+3h/(N-1)) (RetNet as PoST has it)", "#6a3d9a"},
+      {"rwkv7", "e^-0.5 sigmoid(w0), w0 even, the slowest 1/T (RWKV-7 in PoST)", "#8a8a20"},
       {"post-static", "geometric-wide as it is, fitted on lags 1..t (--at)", "#8fbf6a"},
       {"post", "PoST: geometric-wide, stretched to position t (--at)", "#1a8f4c"}};
   return list;
