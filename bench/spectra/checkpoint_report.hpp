@@ -27,7 +27,7 @@ struct timescale_report {
   std::int64_t channels = 0;
   double shortest = 0, median = 0, longest = 0;
   std::int64_t within = 0;    // channels whose timescale lies in [1, T]
-  double covered = 0;         // the share of log T from the shortest of these to the longest
+  double covered = 0;         // the share of [1, T], on a log axis, from shortest to longest
   double widest_gap = 0;      // the largest factor in [1, T] without a timescale
   std::int64_t distinct = 0;  // channels left when collapsed ones count once
   std::int64_t alike = 0;     // pairs whose coherence is above the threshold
@@ -38,7 +38,7 @@ inline double half_life_of(timescale_report const& found) {
   return spectra::half_life(1 / found.longest);
 }
 
-// The power law that weights of either sign on the channels follow farthest: within a tenth on
+// The power law that weights of either sign on rates_of_use follow farthest: within a tenth on
 // lags 1..reach. Of 0.25, 0.5, ..., 1.5, the steepest of equals.
 struct power_law_held {
   double exponent = 0;

@@ -39,7 +39,7 @@ class sum_finder {
     require_count(options.most_terms, "most_terms");
   }
 
-  // The fewest terms whose certified error is no larger than `accuracy`.
+  // Terms, as few as the construction has, whose certified error is no larger than `accuracy`.
   exponential_sum to(double accuracy) const {
     require(accuracy >= finest && accuracy < 1, "accuracy is ", accuracy,
             "; it must be at least 1e-13, which double precision can certify, and below 1");
@@ -232,7 +232,7 @@ class sum_finder {
   sum_options options_;
 };
 
-// The fewest terms by `options.built` whose certified error on lags 1..horizon is no larger than
+// Terms, as few as `options.built` says, whose certified error on lags 1..horizon is no larger than
 // `accuracy`. Throws wane::error, with the best found, where that is out of reach of minimax too.
 template <completely_monotone Kernel>
 exponential_sum sum_of_accuracy(Kernel const& kernel, std::int64_t horizon, double accuracy,
