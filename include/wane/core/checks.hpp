@@ -22,9 +22,24 @@ void check(char const* name, sequence_view<T> const& values, recurrence_shape co
   require(values.data || empty, name, " has no data; it must point to its values");
 }
 
+// [B, T, H] numbers, one a token and head.
+template <class T>
+void check(char const* name, token_view<T> const& values, recurrence_shape const& shape) {
+  check_extent(name, "batch", values.extent[0], shape.batch);
+  check_extent(name, "time", values.extent[1], shape.time);
+  check_extent(name, "heads", values.extent[2], shape.heads);
+  require(values.data || shape.batch * shape.time * shape.heads == 0, name,
+          " has no data; it must point to its values");
+}
+
 // The same for a tensor that may be absent.
 template <class T>
 void check_if_present(char const* name, sequence_view<T> const& values,
+                      recurrence_shape const& shape) {
+  if (values.data) check(name, values, shape);
+}
+template <class T>
+void check_if_present(char const* name, token_view<T> const& values,
                       recurrence_shape const& shape) {
   if (values.data) check(name, values, shape);
 }

@@ -17,8 +17,12 @@ namespace wane {
 //   decay(), decay(i), decay(i, j)              or one of these instead: the plain factor
 //   key(i)                                      absent: 1
 //   query(i)                                    absent: 1
-//   erase_read(i), erase_write(i)               absent: nothing is erased; both or none
+//   erase_read(i)                               absent: nothing is erased
+//   erase_write(i)                              absent: -key(i), the delta rule: what is written is
+//                                               key (value - erase_read^T S)^T
 //   direct()                                    absent: 0
+// i may also be lanes of rows, which runners use where all terms by row take them and the tensors
+// lie so (`layout`).
 
 template <class Token, class Column = index>
 concept has_value = requires(Token x, Column j) {
@@ -35,8 +39,14 @@ concept has_query = requires(Token x, index i) {
 template <class Token>
 concept has_erase = requires(Token x, index i) {
   x.erase_read(i);
+};
+template <class Token>
+concept has_erase_write = requires(Token x, index i) {
   x.erase_write(i);
 };
+// The erasure goes where the write goes.
+template <class Token>
+concept is_delta_rule = has_erase<Token> && !has_erase_write<Token>;
 template <class Token>
 concept has_direct = requires(Token x) {
   x.direct();

@@ -102,6 +102,10 @@ struct view {
   WANE_INLINE void write(place<index> at, index column, V const& value) const {
     if (data) *element(at, column) = static_cast<T>(value);
   }
+  template <class V>
+  WANE_INLINE void write(place<index> at, V const& value) const requires(Rank == 3) {
+    if (data) *element(at) = static_cast<T>(value);
+  }
   template <class V, int W>
   WANE_HOST_INLINE void write(place<index> at, lanes<W> columns, simd<V, W> value) const {
     if (data) save(element(at, 0) + columns.first, value);

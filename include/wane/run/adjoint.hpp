@@ -21,10 +21,11 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
                 "wane::adjoint: only an affine recurrence, one that brings "
                 "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
   using T = accumulate_type<Op>;
-  using Sink = decltype(gradients.at(place<>{}));
-  static_assert(!channelwise<Op> || (!takes_rows<Sink, T> && !takes_tokens<Sink, T>),
-                "wane::adjoint: the gradients of a channelwise recurrence go to element(j, ...) or "
-                "column(j, ...) of the sink; this one has row or whole");
+  using Sink = sink_of<Gradients, Op>;
+  static_assert(
+      !channelwise<Op> || (!takes_rows<Sink, T> && !takes_tokens<Sink, T> && !takes_all<Sink, T>),
+      "wane::adjoint: the gradients of a channelwise recurrence go to element(j, ...) or "
+      "column(j, ...) of the sink; this one has row, whole or all");
   static_assert(channelwise<Op> || !takes_elements<Sink, index, T>,
                 "wane::adjoint: element(j, ...) of a sink is for channelwise recurrences; the "
                 "gradients of this one go to column, row and whole");

@@ -138,7 +138,7 @@ class channel_adjoint {
     for (index k = w.count - 1; k >= 0; --k) {
       auto const at = w.token(k);
       auto const x = op.at(at);
-      auto const sink = gradients.at(at);
+      auto const sink = sink_at(gradients, op, at);
       using Sink = std::remove_const_t<decltype(sink)>;
       V const* const before = states + k * count_;
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA {

@@ -30,11 +30,11 @@ class column_adjoint {
   // `after` receives the state after token x; it may be `before`.
   WANE_HOST_INLINE void forward(Token const& x, V const* before, V* after) const {
     V const erased = recalled(x, before);
-    V const value = V(x.value(columns_));
+    V const written = written_of(x, erased);
     for (index i = 0; i < rows_; ++i) {
-      V b = value;
-      if constexpr (has_key<Token>) b = multiply(V(x.key(i)), value);
-      if constexpr (has_erase<Token>) b = multiply_add(V(x.erase_write(i)), erased, b);
+      V b = written;
+      if constexpr (has_key<Token>) b = multiply(V(x.key(i)), written);
+      if constexpr (has_erase_write<Token>) b = multiply_add(V(x.erase_write(i)), erased, b);
       after[i] = carried(decay(x, i), before[i], b);
     }
   }
@@ -48,9 +48,9 @@ class column_adjoint {
     Token const x = op_.at(at);
     V const dy = V(convert<T>(output_gradient_.read(at, columns_)));
     V const value = V(x.value(columns_)), erased = recalled(x, before);
+    V const written = written_of(x, erased);
     V value_gradient = V(T(0)), erase_cotangent = V(T(0));
     if constexpr (has_direct<Token>) {
-      value_gradient = multiply(V(conjugate(x.direct())), dy);
       sums.whole.direct += gathered<A>(multiply(conjugate(value), dy));
     }
     for (index i = 0; i < rows_; ++i) {
@@ -64,17 +64,20 @@ class column_adjoint {
         value_gradient = multiply_add(V(conjugate(x.key(i))), g, value_gradient);
       else
         value_gradient = value_gradient + g;
-      if constexpr (has_erase<Token>)
+      if constexpr (has_erase_write<Token>)
         erase_cotangent = multiply_add(V(conjugate(x.erase_write(i))), g, erase_cotangent);
-      add_row(sums, i, dy, after[i], g, decay_gradient, value, erased);
+      add_row(sums, i, dy, after[i], g, decay_gradient, written, erased);
     }
+    if constexpr (is_delta_rule<Token>) erase_cotangent = -value_gradient;
     if constexpr (has_erase<Token>)
       for (index i = 0; i < rows_; ++i) {
         pending[i] = multiply(V(conjugate(x.erase_read(i))), erase_cotangent);
         sums.rows[static_cast<std::size_t>(i)].erase_read +=
             gathered<A>(multiply(conjugate(before[i]), erase_cotangent));
       }
-    auto const sink = gradients_.at(at);
+    if constexpr (has_direct<Token>)
+      value_gradient = multiply_add(V(conjugate(x.direct())), dy, value_gradient);
+    auto const sink = sink_at(gradients_, op_, at);
     if constexpr (takes_columns<decltype(sink), Columns, V>) sink.column(columns_, value_gradient);
   }
 
@@ -96,21 +99,34 @@ class column_adjoint {
   WANE_HOST_INLINE V recalled(Token const& x, V const* state) const {
     V total = V(T(0));
     if constexpr (has_erase<Token>)
-      for (index i = 0; i < rows_; ++i) total = multiply_add(V(x.erase_read(i)), state[i], total);
+      for (index i = 0; i < rows_; ++i) {
+        auto const read = x.erase_read(i);
+        if (read != decltype(read)(0)) total = multiply_add(V(read), state[i], total);
+      }
     (void)x, (void)state;
     return total;
   }
 
+  // What the key writes.
+  WANE_HOST_INLINE V written_of(Token const& x, V erased) const {
+    V const value = V(x.value(columns_));
+    if constexpr (is_delta_rule<Token>)
+      return value - erased;
+    else
+      return value;
+  }
+
   template <class A>
   WANE_HOST_INLINE void add_row(head_gradients<A>& sums, index i, V dy, V after, V g,
-                                V decay_gradient, V value, V erased) const {
+                                V decay_gradient, V written, V erased) const {
     auto& row = sums.rows[static_cast<std::size_t>(i)];
     auto const decay = gathered<A>(decay_gradient);
     row.decay += decay;
     sums.whole.decay += decay;
-    if constexpr (has_key<Token>) row.key += gathered<A>(multiply(conjugate(value), g));
+    if constexpr (has_key<Token>) row.key += gathered<A>(multiply(conjugate(written), g));
     if constexpr (has_query<Token>) row.query += gathered<A>(multiply(conjugate(after), dy));
-    if constexpr (has_erase<Token>) row.erase_write += gathered<A>(multiply(conjugate(erased), g));
+    if constexpr (has_erase_write<Token>)
+      row.erase_write += gathered<A>(multiply(conjugate(erased), g));
   }
 
   Op const& op_;

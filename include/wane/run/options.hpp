@@ -31,9 +31,10 @@ struct run_options {
 template <class Op>
 consteval void check_terms() {
   using Token = token_of<Op>;
-  constexpr bool reads = requires(Token x) { x.erase_read(index{}); };
-  constexpr bool writes = requires(Token x) { x.erase_write(index{}); };
-  static_assert(reads == writes, "wane: a token has erase_read and erase_write: both or none");
+  static_assert(
+      has_erase<Token> || !has_erase_write<Token>,
+      "wane: a token with erase_write has erase_read too: what is erased, and where it was "
+      "read");
   constexpr int ways = has_log_decay<Token> + has_row_log_decay<Token> +
                        has_element_log_decay<Token> + has_plain_decay<Token> +
                        has_row_plain_decay<Token> + has_element_plain_decay<Token>;

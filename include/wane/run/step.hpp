@@ -15,29 +15,34 @@ template <class V, class Token, class State, class Stride, class Write>
 WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& state, Stride stride,
                                       index first, int count, Write const& write) {
   V value[columns_together], erased[columns_together] = {}, y[columns_together] = {};
-  for (int n = 0; n < count; ++n) {
-    value[n] = V(x.value(first + n));
-    if constexpr (has_direct<Token>) y[n] = multiply(V(x.direct()), value[n]);
+  for (int n = 0; n < count; ++n) value[n] = V(x.value(first + n));
+  if constexpr (has_direct<Token>) {
+    V const direct = V(x.direct());
+    for (int n = 0; n < count; ++n) y[n] = multiply(direct, value[n]);
   }
   index const rows = state.extent[0];
-  if constexpr (has_erase<Token>)
+  if constexpr (has_erase<Token>) {
     for (index i = 0; i < rows; ++i) {
       V const read = V(x.erase_read(i));
+      if (read == V(0)) continue;  // what is not read may be anything: after a reset, say
       State const* const row = &state(i, first);
       for (int n = 0; n < count; ++n)
         erased[n] = multiply_add(read, static_cast<V>(row[n * stride]), erased[n]);
     }
+    if constexpr (is_delta_rule<Token>)
+      for (int n = 0; n < count; ++n) value[n] = value[n] - erased[n];
+  }
   for (index i = 0; i < rows; ++i) {
     State* const row = &state(i, first);
     auto const update = [&](auto const& decay_at) WANE_INLINE_LAMBDA {
       V key, erase_write, query;
       if constexpr (has_key<Token>) key = V(x.key(i));
-      if constexpr (has_erase<Token>) erase_write = V(x.erase_write(i));
+      if constexpr (has_erase_write<Token>) erase_write = V(x.erase_write(i));
       if constexpr (has_query<Token>) query = V(x.query(i));
       for (int n = 0; n < count; ++n) {
         V b = value[n];
         if constexpr (has_key<Token>) b = multiply(key, b);
-        if constexpr (has_erase<Token>) b = multiply_add(erase_write, erased[n], b);
+        if constexpr (has_erase_write<Token>) b = multiply_add(erase_write, erased[n], b);
         State& s = row[n * stride];
         s = static_cast<State>(carried(decay_at(n), static_cast<V>(s), b));
         if constexpr (has_query<Token>)

@@ -12,10 +12,11 @@ template <affine_recurrence Op, class Out, class Gradients, class State>
 class walk_adjoint {
  public:
   using T = accumulate_type<Op>;
-  using Sink = decltype(std::declval<Gradients const&>().at(place<>{}));
+  using Sink = sink_of<Gradients, Op>;
   using Sums = head_gradients<wider<T>>;
   // Gradients of rows and tokens are sums over columns.
-  static constexpr bool sums_columns = takes_rows<Sink, T> || takes_tokens<Sink, T>;
+  static constexpr bool sums_columns =
+      takes_rows<Sink, T> || takes_tokens<Sink, T> || takes_all<Sink, T>;
   static constexpr bool once_a_head = time_invariant<Op>;
   // The operator gives vectors, and the sink takes them where it takes numbers.
   static constexpr bool fits_lanes = [] {
@@ -51,16 +52,27 @@ class walk_adjoint {
   // Gives the sums of a token, or of a head, to the operator.
   template <class A>
   void hand_over(place<> at, head_gradients<A> const& sums) const {
-    auto const sink = gradients_.at(at);
+    auto const sink = sink_at(gradients_, op_, at);
     auto const as_t = [](A x) { return static_cast<T>(gathered<wider<T>>(x)); };
+    token_gradient<T> const whole{as_t(sums.whole.decay), as_t(sums.whole.direct)};
     if constexpr (takes_rows<Sink, T>)
       for (index i = 0; i < shape_.rows; ++i) {
         auto const& r = sums.rows[static_cast<std::size_t>(i)];
         sink.row(i, row_gradient<T>{as_t(r.decay), as_t(r.key), as_t(r.query), as_t(r.erase_read),
                                     as_t(r.erase_write)});
       }
-    if constexpr (takes_tokens<Sink, T>)
-      sink.whole(token_gradient<T>{as_t(sums.whole.decay), as_t(sums.whole.direct)});
+    if constexpr (takes_tokens<Sink, T>) sink.whole(whole);
+    if constexpr (takes_all<Sink, T>) {
+      index const n = shape_.rows;
+      std::vector<T> terms(static_cast<std::size_t>(5 * n));
+      T* const g = terms.data();
+      for (index i = 0; i < n; ++i) {
+        auto const& r = sums.rows[static_cast<std::size_t>(i)];
+        g[i] = as_t(r.decay), g[n + i] = as_t(r.key), g[2 * n + i] = as_t(r.query);
+        g[3 * n + i] = as_t(r.erase_read), g[4 * n + i] = as_t(r.erase_write);
+      }
+      sink.all(all_gradients<T>{n, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
+    }
   }
 
  private:

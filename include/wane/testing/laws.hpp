@@ -223,6 +223,7 @@ class law_kit {
     auto const from = [&](T start) {
       recurrent_state<T> state(all());
       for (T& s : state.values()) s = start;
+      for (index& position : state.positions()) position = begin;
       recurrence_shape part = shape_;
       part.time = end - begin;
       result<T> to(part, state);

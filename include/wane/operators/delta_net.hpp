@@ -1,0 +1,98 @@
+// delta_net: a memory that corrects what it holds under a key, with no decay or a gate.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/operators/gate.hpp"
+#include "wane/operators/keyed.hpp"
+
+namespace wane {
+
+// S_t = D S_{t-1} + beta_t k_t (v_t - k_t^T D S_{t-1})^T,   y_t = scale S_t^T q_t,   D = diag(e^g)
+//
+// strength: beta, [B, T, H], in [0, 2]. The gate may be absent, a head's or a row's.
+template <class Io, any_gate Gate = no_gate, class Accumulate = widened<Io>>
+class delta_net : public keyed_memory<Io, Accumulate> {
+  using keyed = keyed_memory<Io, Accumulate>;
+
+ public:
+  delta_net(keyed_inputs<Io> const& in, token_view<Io const> strength, Gate const& gate,
+            keyed_options const& options = {})
+      : keyed(in, options), strength_(strength), gate_(gate) {}
+
+  void check_inputs() const {
+    keyed::check_inputs();
+    check("strength", strength_, this->shape());
+    check_gate(gate_, this->shape());
+  }
+  wane::layout layout() const { return keyed::layout() & layout_of_gate(gate_); }
+
+  struct token : keyed::terms, gate_terms<Accumulate, Gate> {
+    using keyed::terms::where;
+    Accumulate strength, decay_of_head;
+
+    WANE_INLINE auto key(auto i) const {
+      auto const k = keyed::terms::key(i);
+      return multiply(k, decltype(k)(strength));
+    }
+    WANE_INLINE auto erase_read(auto i) const {
+      auto const k = keyed::terms::key(i);
+      return multiply(k, decltype(k)(decay_at(i)));
+    }
+    // e^g in row i.
+    WANE_INLINE auto decay_at(auto i) const {
+      if constexpr (row_gate<Gate>)
+        return factor_of(decay_from_log(this->log_decay(i)));
+      else
+        return decay_of_head;
+    }
+  };
+  WANE_INLINE token at(place<> where) const {
+    token x{this->terms_at(where),
+            {gate_, where},
+            static_cast<Accumulate>(strength_.read(where)),
+            Accumulate(1)};
+    if constexpr (head_gate<Gate>) x.decay_of_head = factor_of(decay_from_log(x.log_decay()));
+    return x;
+  }
+
+  // Any may be absent; log_decay has the shape of the gate.
+  struct gradients {
+    keyed_gradients<Io> in;
+    token_view<Io> strength;
+    gate_gradient<Gate, Io> log_decay = {};
+
+    void check(recurrence_shape const& shape) const { check_keyed(in, shape); }
+    wane::layout layout() const { return layout_of(in.value); }
+
+    struct sink {
+      gradients const& to;
+      delta_net const& op;
+      place<> where;
+
+      WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
+      template <class V>
+      WANE_INLINE void all(all_gradients<V> const& g) const {
+        token const x = op.at(where);
+        V strength(0), head = g.whole.decay;
+        for (index i = 0; i < g.rows; ++i) {
+          V const k = x.keyed::terms::key(i), w = x.decay_at(i), read = w * g.erase_read[i];
+          strength = multiply_add(k, g.key[i], strength);
+          head = multiply_add(k, read, head);
+          if constexpr (row_gate<Gate>)
+            to.log_decay.write(where, i, multiply_add(k, read, g.decay[i]));
+          g.key[i] = multiply_add(x.strength, g.key[i], read);
+        }
+        op.give_rows(x, to.in, g.query, g.key);
+        to.strength.write(where, strength);
+        if constexpr (head_gate<Gate>) to.log_decay.write(where, head);
+      }
+    };
+    WANE_INLINE sink at(delta_net const& op, place<> where) const { return {*this, op, where}; }
+  };
+
+ private:
+  token_view<Io const> strength_;
+  Gate gate_;
+};
+
+}  // namespace wane

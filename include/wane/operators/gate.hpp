@@ -1,0 +1,86 @@
+// A gate says what log decay a token has in a head, or in each row of a head.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+
+#include "wane/core/checks.hpp"
+
+namespace wane {
+
+// Natural logarithms, <= 0. A tensor of log decays, [B, T, H] or [B, T, H, K], is a gate.
+template <class G>
+concept head_gate = requires(G const& gate, place<> at) {
+  gate.read(at);
+};
+template <class G>
+concept row_gate = requires(G const& gate, place<> at, index i) {
+  gate.read(at, i);
+};
+
+// The gate of a memory that never forgets.
+struct no_gate {};
+template <class G>
+concept any_gate = head_gate<G> || row_gate<G> || std::same_as<G, no_gate>;
+
+// Where the gradient of the log decays goes: [B, T, H] or [B, T, H, K].
+template <class G, class T>
+struct gate_gradient_of {
+  struct type {};
+};
+template <head_gate G, class T>
+struct gate_gradient_of<G, T> {
+  using type = token_view<T>;
+};
+template <row_gate G, class T>
+struct gate_gradient_of<G, T> {
+  using type = sequence_view<T>;
+};
+template <class T, int Rank>
+struct gate_gradient_of<view<T const, Rank>, std::remove_const_t<T>> {
+  using type = view<T, Rank>;
+};
+template <class G, class T>
+using gate_gradient = typename gate_gradient_of<G, T>::type;
+
+// Throws wane::error when a tensor of log decays does not fit.
+template <class G>
+void check_gate(G const& gate, recurrence_shape const& shape) {
+  if constexpr (requires { gate.check(shape); }) gate.check(shape);
+}
+template <class T>
+void check_gate(token_view<T> const& gate, recurrence_shape const& shape) {
+  check("log_decay", gate, shape);
+}
+template <class T>
+void check_gate(sequence_view<T> const& gate, recurrence_shape shape) {
+  shape.columns = shape.rows;
+  check("log_decay", gate, shape);
+}
+
+// Whether rows of a gate may be read in lanes.
+template <class G>
+wane::layout layout_of_gate(G const& gate) {
+  if constexpr (requires { layout_of(gate); })
+    return layout_of(gate);
+  else if constexpr (requires { gate.layout(); })
+    return gate.layout();
+  else
+    return {true, true, true};
+}
+
+// The terms of a gate: a token derives from it.
+template <class Accumulate, class Gate>
+struct gate_terms {
+  Gate const& gate;
+  place<> where;
+
+  WANE_INLINE Accumulate log_decay() const requires head_gate<Gate> {
+    return static_cast<Accumulate>(gate.read(where));
+  }
+  WANE_INLINE auto log_decay(auto i) const requires row_gate<Gate> {
+    return convert<Accumulate>(gate.read(where, i));
+  }
+};
+
+}  // namespace wane

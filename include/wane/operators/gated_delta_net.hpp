@@ -1,0 +1,22 @@
+// gated_delta_net: the delta rule over a memory that decays, one decay a token and head.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/operators/delta_net.hpp"
+
+namespace wane {
+
+// S_t = e^{g_t} S_{t-1} + beta_t k_t (v_t - e^{g_t} k_t^T S_{t-1})^T,   y_t = scale S_t^T q_t
+// (Yang, Kautz, Hatamizadeh 2025.)
+//
+// strength: beta, [B, T, H]. log_decay: g, [B, T, H], or a head's gate (wane/operators/gates.hpp).
+template <class Io, head_gate Gate = token_view<Io const>, class Accumulate = widened<Io>>
+class gated_delta_net : public delta_net<Io, Gate, Accumulate> {
+ public:
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  gated_delta_net(keyed_inputs<Io> const& in, token_view<Io const> strength, Gate const& log_decay,
+                  keyed_options const& options = {})
+      : delta_net<Io, Gate, Accumulate>(in, strength, log_decay, options) {}
+};
+
+}  // namespace wane

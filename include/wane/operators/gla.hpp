@@ -1,0 +1,64 @@
+// gla: gated linear attention, a decay for each token, for its head or for every row.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/operators/gate.hpp"
+#include "wane/operators/keyed.hpp"
+
+namespace wane {
+
+// S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T,   y_t = scale S_t^T q_t
+// (Yang et al. 2024; with one decay a head it is the memory of Mamba-2 and simple GLA.)
+//
+// log_decay: g, [B, T, H, K] a row or [B, T, H] a head, or a gate (wane/operators/gates.hpp).
+template <class Io, any_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
+class gla : public keyed_memory<Io, Accumulate> {
+  using keyed = keyed_memory<Io, Accumulate>;
+
+ public:
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  gla(keyed_inputs<Io> const& in, Gate const& log_decay, keyed_options const& options = {})
+      : keyed(in, options), gate_(log_decay) {}
+
+  void check_inputs() const {
+    keyed::check_inputs();
+    check_gate(gate_, this->shape());
+  }
+  wane::layout layout() const { return keyed::layout() & layout_of_gate(gate_); }
+
+  struct token : keyed::terms, gate_terms<Accumulate, Gate> {
+    using keyed::terms::where;
+  };
+  WANE_INLINE token at(place<> where) const { return {this->terms_at(where), {gate_, where}}; }
+
+  // Any may be absent; log_decay has the shape of the gate.
+  struct gradients {
+    keyed_gradients<Io> in;
+    gate_gradient<Gate, Io> log_decay;
+
+    void check(recurrence_shape const& shape) const { check_keyed(in, shape); }
+    wane::layout layout() const { return layout_of(in.value); }
+
+    struct sink {
+      gradients const& to;
+      gla const& op;
+      place<> where;
+
+      WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
+      template <class V>
+      WANE_INLINE void all(all_gradients<V> const& g) const {
+        op.give_rows(op.terms_at(where), to.in, g.query, g.key);
+        if constexpr (row_gate<Gate>)
+          for (index i = 0; i < g.rows; ++i) to.log_decay.write(where, i, g.decay[i]);
+        else if constexpr (head_gate<Gate>)
+          to.log_decay.write(where, g.whole.decay);
+      }
+    };
+    WANE_INLINE sink at(gla const& op, place<> where) const { return {*this, op, where}; }
+  };
+
+ private:
+  Gate gate_;
+};
+
+}  // namespace wane

@@ -1,0 +1,150 @@
+// rwkv7: a memory that decays row by row and erases along one key what another has to replace.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/operators/gate.hpp"
+#include "wane/operators/keyed.hpp"
+
+namespace wane {
+
+// removal, rate: [B, T, G, K] as key; bonus: [H, K], or absent.
+template <class Io>
+struct rwkv7_inputs {
+  sequence_view<Io const> removal, rate;
+  view<Io const, 2> bonus = {};
+};
+
+// S_t = diag(e^{g_t}) S_{t-1} - (a_t o c_t) (c_t^T S_{t-1}) + k_t v_t^T
+// y_t = S_t^T r_t + (r_t . (rho o k_t)) v_t
+// (Peng et al. 2025: c is the removal key, kappa hat, a the in-context learning
+// rate, k the replacement key, rho the bonus.)
+//
+// in: r (query), k (key) and v (value). log_decay: g, [B, T, H, K], or a gate of rows. removal: c,
+// normalised here when options say so (r and k are not). rate: a. bonus: rho. The scale is 1 unless
+// options say otherwise, and scales y, without the bonus.
+template <class Io, row_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
+class rwkv7 : public keyed_memory<Io, Accumulate> {
+  using keyed = keyed_memory<Io, Accumulate>;
+
+ public:
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  rwkv7(keyed_inputs<Io> const& in, Gate const& log_decay, rwkv7_inputs<Io> const& own,
+        keyed_options options = {})
+      : keyed(in, without_normalising(options)),
+        removal_({checked_removal(own.removal), own.removal, in.value}, of_removal(options)),
+        gate_(log_decay),
+        own_(own) {
+    recurrence_shape const size = this->shape();
+    this->check_rows("rate", own.rate);
+    require(
+        !own.bonus.data || (own.bonus.extent[0] == size.heads && own.bonus.extent[1] == size.rows),
+        "bonus has shape [", own.bonus.extent[0], ", ", own.bonus.extent[1],
+        "]; it must be [H, K] = [", size.heads, ", ", size.rows, "]");
+  }
+
+  void check_inputs() const {
+    keyed::check_inputs();
+    this->check_data("removal", own_.removal), this->check_data("rate", own_.rate);
+    check_gate(gate_, this->shape());
+  }
+  wane::layout layout() const {
+    return keyed::layout() & layout_of(own_.removal, own_.rate) & layout_of_gate(gate_);
+  }
+
+  struct token : keyed::terms, gate_terms<Accumulate, Gate> {
+    using keyed::terms::where;
+    typename keyed::terms removal;
+    rwkv7 const& op;
+    Accumulate bonus;
+
+    WANE_INLINE auto erase_read(auto i) const { return -removal.key(i); }
+    WANE_INLINE auto erase_write(auto i) const {
+      auto const c = removal.key(i);
+      return multiply(c, rate(i));
+    }
+    WANE_INLINE auto rate(auto i) const {
+      return convert<Accumulate>(op.own_.rate.read(removal.shared, i));
+    }
+    WANE_INLINE Accumulate direct() const { return bonus; }
+  };
+  WANE_INLINE token at(place<> where) const {
+    token x{this->terms_at(where), {gate_, where}, removal_.terms_at(where), *this, Accumulate(0)};
+    if (own_.bonus.data)
+      for (index i = 0; i < own_.bonus.extent[1]; ++i)
+        x.bonus = multiply_add(raw_query(x, i), bonus_at(where, i) * x.key(i), x.bonus);
+    return x;
+  }
+
+  // Any may be absent; log_decay has the shape of the gate, and bonus is that of each token,
+  // [B, T, H, K], to be summed over tokens and batch.
+  struct gradients {
+    keyed_gradients<Io> in;
+    gate_gradient<Gate, Io> log_decay;
+    sequence_view<Io> removal, rate, bonus;
+
+    void check(recurrence_shape shape) const {
+      check_keyed(in, shape);
+      shape.columns = shape.rows;
+      check_if_present("the gradient of log_decay", log_decay, shape);
+      check_if_present("the gradient of removal", removal, shape);
+      check_if_present("the gradient of rate", rate, shape);
+      check_if_present("the gradient of bonus", bonus, shape);
+    }
+    wane::layout layout() const { return layout_of(in.value); }
+
+    struct sink {
+      gradients const& to;
+      rwkv7 const& op;
+      place<> where;
+
+      WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
+      template <class V>
+      WANE_INLINE void all(all_gradients<V> const& g) const {
+        token const x = op.at(where);
+        V const direct = g.whole.direct;
+        for (index i = 0; i < g.rows; ++i) {
+          to.log_decay.write(where, i, g.decay[i]);
+          V const c = x.removal.key(i), r = op.raw_query(x, i), k = x.key(i);
+          to.rate.write(where, i, c * g.erase_write[i]);
+          g.erase_read[i] = multiply_add(x.rate(i), g.erase_write[i], -g.erase_read[i]);
+          if (!op.own_.bonus.data) continue;
+          V const rho = op.bonus_at(where, i);
+          to.bonus.write(where, i, direct * r * k);
+          g.key[i] = multiply_add(direct, r * rho, g.key[i]);
+          g.query[i] = multiply_add(direct / x.query_factor, rho * k, g.query[i]);
+        }
+        op.give_rows(x, to.in, g.query, g.key);
+        op.removal_.give_rows(x.removal, {{}, to.removal, {}}, g.query, g.erase_read);
+      }
+    };
+    WANE_INLINE sink at(rwkv7 const& op, place<> where) const { return {*this, op, where}; }
+  };
+
+ private:
+  sequence_view<Io const> checked_removal(sequence_view<Io const> const& removal) const {
+    this->check_rows("removal", removal);
+    return removal;
+  }
+  static keyed_options without_normalising(keyed_options options) {
+    options.normalise = false;
+    options.scale = options.scale.value_or(1);
+    require(*options.scale != 0, "scale is 0; it must be another number");
+    return options;
+  }
+  static keyed_options of_removal(keyed_options options) {
+    options.scale = 1;
+    return options;
+  }
+  WANE_INLINE Accumulate raw_query(typename keyed::terms const& x, index i) const {
+    return convert<Accumulate>(this->in_.query.read(x.shared, i));
+  }
+  WANE_INLINE Accumulate bonus_at(place<> where, index i) const {
+    return convert<Accumulate>(static_cast<widened<Io>>(own_.bonus(where.head, i)));
+  }
+
+  keyed removal_;  // its key is the removal key
+  Gate gate_;
+  rwkv7_inputs<Io> own_;
+};
+
+}  // namespace wane
