@@ -120,6 +120,13 @@ concept reads_tokens = reads_lanes<Op> && requires(Op const& op) {
   op.at(place<time_lanes<simd_width<accumulate_type<Op>>, 1>>{});
 };
 
+// An operator may say where a token lies, so that it can be brought near in time:
+// each_row(at, visit) calls visit(p, n) for the n neighbours at p that a token reads, and others.
+template <class Op>
+concept knows_rows = requires(Op const& op, void (&visit)(void const*, index)) {
+  op.each_row(place<>{}, [](auto const*, index) {});
+};
+
 template <has_shape Op>
 layout layout_of(Op const& op) {
   if constexpr (reads_lanes<Op>)

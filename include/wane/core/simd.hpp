@@ -237,6 +237,15 @@ WANE_HOST_INLINE T sum(simd<T, W> x) {
   return total;
 }
 
+// Lane l is the sum of x[l]; x is written over.
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> sums(simd<T, W> (&x)[W]) {
+  for (int n = W / 2; n > 0; n /= 2)
+    for (int m = 0; m < n; ++m)
+      x[m] = every_other<1, 0>(x[2 * m], x[2 * m + 1]) + every_other<1, 1>(x[2 * m], x[2 * m + 1]);
+  return x[0];
+}
+
 // The first `count` numbers at p, zero in the other lanes; nothing else is read.
 template <class T, int W>
 WANE_HOST_INLINE simd<T, W> load_first(T const* p, int count) {

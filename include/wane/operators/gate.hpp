@@ -69,6 +69,15 @@ wane::layout layout_of_gate(G const& gate) {
     return {true, true, true};
 }
 
+// What a gate reads for a token; see knows_rows.
+template <class G>
+WANE_INLINE void each_row_of_gate(G const& gate, place<> where, auto const& visit) {
+  if constexpr (requires { gate.each_row(where, visit); })
+    gate.each_row(where, visit);
+  else if constexpr (row_gate<G> && requires { gate.element(where, index{}); })
+    visit(gate.element(where, 0), gate.extent[3]);
+}
+
 // The terms of a gate: a token derives from it.
 template <class Accumulate, class Gate>
 struct gate_terms {

@@ -26,6 +26,11 @@ class gla : public keyed_memory<Io, Accumulate> {
   }
   wane::layout layout() const { return keyed::layout() & layout_of_gate(gate_); }
 
+  WANE_INLINE void each_row(place<> where, auto const& visit) const {
+    keyed::each_row(where, visit);
+    each_row_of_gate(gate_, where, visit);
+  }
+
   struct token : keyed::terms, gate_terms<Accumulate, Gate> {
     using keyed::terms::where;
   };

@@ -103,10 +103,17 @@ class keyed_memory {
   };
 
   WANE_INLINE terms terms_at(place<> where) const {
-    place<> shared = where;
-    shared.head = tiled_ ? where.head % group_ : group_ == 1 ? where.head : where.head / group_;
+    place<> const shared = shared_of(where);
     return {*this, where, shared, multiply(scale_, length_factor(in_.query, shared)),
             length_factor(in_.key, shared)};
+  }
+
+  // What a token reads; see wane/core/recurrence.hpp.
+  WANE_INLINE void each_row(place<> where, auto const& visit) const {
+    place<> const shared = shared_of(where);
+    visit(in_.query.element(shared, 0), in_.query.extent[3]);
+    visit(in_.key.element(shared, 0), in_.key.extent[3]);
+    visit(in_.value.element(where, 0), in_.value.extent[3]);
   }
 
   // From gradients by the queries and keys of the terms, K numbers each, to those of the inputs.
@@ -118,6 +125,15 @@ class keyed_memory {
   }
 
  protected:
+  // The place of the query and key heads that a value head reads.
+  WANE_INLINE place<> shared_of(place<> where) const {
+    if (tiled_)
+      where.head %= group_;
+    else if (group_ != 1)
+      where.head /= group_;
+    return where;
+  }
+
   void check_rows(char const* name, sequence_view<Io const> const& x) const {
     recurrence_shape const size = shape();
     check_extent(name, "batch", x.extent[0], size.batch);

@@ -51,6 +51,14 @@ class rwkv7 : public keyed_memory<Io, Accumulate> {
     return keyed::layout() & layout_of(own_.removal, own_.rate) & layout_of_gate(gate_);
   }
 
+  WANE_INLINE void each_row(place<> where, auto const& visit) const {
+    keyed::each_row(where, visit);
+    each_row_of_gate(gate_, where, visit);
+    place<> const shared = this->shared_of(where);
+    visit(own_.removal.element(shared, 0), own_.removal.extent[3]);
+    visit(own_.rate.element(shared, 0), own_.rate.extent[3]);
+  }
+
   struct token : keyed::terms, gate_terms<Accumulate, Gate> {
     using keyed::terms::where;
     typename keyed::terms removal;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/run/affine.hpp"
 #include "wane/run/bank.hpp"
 #include "wane/run/channels.hpp"
 #include "wane/run/sequential.hpp"
@@ -52,6 +53,8 @@ void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State
     run_channels(op, output, options);
   else if constexpr (runs_as_bank<Op>)
     run_bank(op, output, options);
+  else if constexpr (runs_in_panels<Op>)
+    run_affine(op, output, options);
   else
     run_in_order(op, output, options);
 }

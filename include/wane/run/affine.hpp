@@ -1,0 +1,265 @@
+// Affine recurrences in micro-chunks: blocks of time, within them heads, within these panels.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+
+#include "wane/run/aligned.hpp"
+#include "wane/run/gather.hpp"
+#include "wane/run/panel.hpp"
+#include "wane/run/pieces.hpp"
+#include "wane/run/step.hpp"
+
+namespace wane {
+
+// Tokens whose terms are held ready at a time.
+inline constexpr index tokens_at_once = 32;
+
+// The heads [first_head, last_head) of one sequence, and of their states the columns [first, last).
+template <affine_recurrence Op, class Out, class State>
+class affine_runner {
+ public:
+  using T = accumulate_type<Op>;
+  using gatherer = term_gatherer<Op>;
+  using form = typename gatherer::form;
+  using vector = typename form::vector;
+  static constexpr int width = form::width, tokens = micro_tokens;
+  static constexpr index chunks_at_once = tokens_at_once / tokens;
+  // Vectors of columns side by side: as many as leave registers for the tokens' sums.
+  static constexpr int widest = simd_bytes == 64 ? (form::erasing == erasing::none ? 4 : 2) : 1;
+
+  affine_runner(Op const& op, sequence_view<Out> const& output, run_options<State> const& options,
+                index first, index last, index heads)
+      : op_(op),
+        output_(output),
+        options_(options),
+        gather_(op),
+        rows_(recurrence_shape(op.shape()).rows),
+        first_(first),
+        last_(last),
+        columns_((last - first + width - 1) / width * width),
+        states_(heads * rows_ * columns_),
+        reads_(chunks_at_once * gather_.numbers_to_read()),
+        writes_(chunks_at_once * gather_.numbers_to_write()),
+        values_(tokens_at_once * columns_),
+        outputs_(tokens_at_once * columns_),
+        stores_(choose_stores(op, output)),
+        in_lanes_((layout_of(op) & layout_of(output)).columns) {}
+
+  // `w` is the walk of the first head.
+  void operator()(walk w, index heads) {
+    index const first_head = w.head;
+    auto const of_head = [&](index h) { return states_.data() + h * rows_ * columns_; };
+    for (index h = 0; h < heads; ++h) load_state(w.sequence, first_head + h, of_head(h));
+    for (index k = 0; k < w.count; k += tokens_at_once)
+      for (index h = 0; h < heads; ++h) {
+        w.head = first_head + h;
+        walk next = w.part(k + (h + 1 < heads ? 0 : tokens_at_once), tokens_at_once);
+        next.head = first_head + (h + 1) % heads;
+        take(w.part(k, tokens_at_once), of_head(h), next);
+      }
+    for (index h = 0; h < heads; ++h) save_state(w.sequence, first_head + h, of_head(h));
+  }
+
+ private:
+  // The panels of a state lie one after the other, each [rows, its columns].
+  template <class Body>
+  void for_panels(Body const& body) const {
+    index j = 0;
+    for (; j + widest * width <= columns_; j += widest * width)
+      body(j, std::integral_constant<int, widest>{});
+    for (; j < columns_; j += width) body(j, std::integral_constant<int, 1>{});
+  }
+  // body(row of the state, its first column, how many of them are there, and its numbers)
+  template <class Body>
+  void for_rows(T* state, Body const& body) const {
+    for_panels([&](index first, auto vectors) {
+      constexpr index own = vectors * width;
+      for (index i = 0; i < rows_; ++i)
+        body(i, first_ + first, std::min(own, last_ - first_ - first),
+             state + first * rows_ + i * own);
+    });
+  }
+  void load_state(index sequence, index head, T* state) const {
+    auto const& from = options_.initial.values;
+    std::fill_n(state, rows_ * columns_, T(0));
+    if (from.data)
+      for_rows(state, [&](index i, index first, index count, T* row) {
+        for (index j = 0; j < count; ++j)
+          row[j] = static_cast<T>(from(sequence, head, i, first + j));
+      });
+  }
+  void save_state(index sequence, index head, T* state) const {
+    auto const& to = options_.final.values;
+    if (to.data)
+      for_rows(state, [&](index i, index first, index count, T const* row) {
+        for (index j = 0; j < count; ++j)
+          to(sequence, head, i, first + j) = static_cast<State>(row[j]);
+      });
+  }
+
+  // Some tokens of one head, while the next are brought near.
+  void take(walk const& w, T* state, walk const& next) {
+    index const count = (w.count + tokens - 1) / tokens;
+    load_values(w, count * tokens);
+    for (index c = 0; c < count; ++c)
+      chunks_[c] = gather_(w, c * tokens, reads_.data() + c * gather_.numbers_to_read(),
+                           writes_.data() + c * gather_.numbers_to_write());
+    int const each = want(next, count);
+    void const* const* soon = soon_.data();
+    for_panels([&](index first, auto vectors) {
+      for (index c = 0; c < count; ++c, soon += each * 2 * row_blocks())
+        take_chunk<vectors>(w, c, first, state + first * rows_, soon, each);
+    });
+    store_outputs(w);
+  }
+
+  template <int R>
+  void take_chunk(walk const& w, index c, index first, T* state, void const* const* soon,
+                  int each) {
+    index const at = c * tokens * columns_ + first;
+    auto const& chunk = chunks_[c];
+    T* const value = values_.data() + at;
+    if (chunk.resets && !finite(chunk, state, R * width, value))
+      return in_order(w.part(c * tokens, tokens), first, R * width, state, outputs_.data() + at);
+    take_panel<form, R>(chunk, rows_, state, value, outputs_.data() + at, columns_, soon, each);
+  }
+
+  // Token by token: what a reset does to numbers that are not finite.
+  [[gnu::noinline]] void in_order(walk const& w, index first, index count, T* state, T* out) {
+    index const j = first_ + first;
+    view<T, 2> const panel(state - j, {rows_, last_}, {count, 1});
+    for (index k = 0; k < w.count; ++k, out += columns_)
+      advance_columns<T>(op_.at(w.token(k)), panel, std::integral_constant<int, 1>{}, j,
+                         static_cast<int>(std::min(count, last_ - j)),
+                         [&](index column, T y) { out[column - j] = y; });
+  }
+  [[gnu::noinline]] bool finite(micro_chunk<T> const& chunk, T const* state, index count,
+                                T const* value) const {
+    auto const all = [](T const* x, index n) {
+      T sum(0);
+      for (index i = 0; i < n; ++i) sum += x[i] * T(0);
+      return sum == T(0);
+    };
+    bool good = all(state, rows_ * count) && all(chunk.reads, gather_.numbers_to_read()) &&
+                all(chunk.writes, gather_.numbers_to_write());
+    for (int t = 0; t < tokens; ++t) good = good && all(value + t * columns_, count);
+    return good;
+  }
+
+  // Lists the memory of some tokens, so that the panels of `chunks` micro-chunks ask for it bit by
+  // bit, and returns how many lines at a time.
+  int want(walk const& w, index chunks) {
+    if constexpr (!knows_rows<Op>) {
+      return 0;
+    } else {
+      soon_.clear();
+      for (index k = 0; k < w.count; ++k)
+        op_.each_row(w.token(k), [&](auto const* row, index count) {
+          for (index i = 0; i < count; i += index{64 / sizeof *row}) soon_.push_back(row + i);
+        });
+      if (soon_.empty()) return 0;
+      index const panels = columns_ / (widest * width) + columns_ / width % widest;
+      std::size_t const turns = static_cast<std::size_t>(2 * panels * chunks * row_blocks());
+      std::size_t const each = (soon_.size() + turns - 1) / turns;
+      soon_.resize(each * turns, soon_.back());
+      return static_cast<int>(each);
+    }
+  }
+  index row_blocks() const { return (rows_ + width - 1) / width; }
+
+  void load_values(walk const& w, index padded) {
+    for (index k = 0; k < padded; ++k) {
+      T* const row = values_.data() + k * columns_;
+      index j = 0;
+      if (k < w.count) {
+        auto const x = op_.at(w.token(k));
+        index const count = last_ - first_;
+        if constexpr (reads_lanes<Op>)
+          if (in_lanes_) {
+            for (; j + width <= count; j += width) x.value(lanes<width>{first_ + j}).store(row + j);
+            if (j < count)
+              x.value(partial_lanes<width>{first_ + j, static_cast<int>(count - j)}).store(row + j);
+            j = count;
+          }
+        for (; j < count; ++j) row[j] = T(x.value(first_ + j));
+      }
+      for (; j < columns_; ++j) row[j] = T(0);
+    }
+  }
+
+  void store_outputs(walk const& w) const {
+    for (index k = 0; k < w.count; ++k) {
+      auto const at = w.token(k);
+      T const* const row = outputs_.data() + k * columns_;
+      index j = 0, count = last_ - first_;
+      if constexpr (std::is_same_v<T, Out>)
+        if (stores_ == store_by::stream)
+          for (; j + width <= count; j += width)
+            stream(output_.element(at, first_ + j), vector::load(row + j));
+      if (in_lanes_) {
+        for (; j + width <= count; j += width)
+          output_.write(at, lanes<width>{first_ + j}, vector::load(row + j));
+      }
+      for (; j < count; ++j) output_.write(at, first_ + j, row[j]);
+    }
+  }
+
+  Op const& op_;
+  sequence_view<Out> const& output_;
+  run_options<State> const& options_;
+  gatherer gather_;
+  index rows_, first_, last_, columns_;
+  aligned_numbers<T> states_, reads_, writes_, values_, outputs_;
+  micro_chunk<T> chunks_[chunks_at_once];
+  std::vector<void const*> soon_;
+  store_by stores_;
+  bool in_lanes_;
+};
+
+// The same code for every operator of a form.
+template <class Form, int R, class T = typename Form::scalar>
+[[gnu::noinline]] void take_panel(micro_chunk<T> const& chunk, index rows, T* state, T const* value,
+                                  T* output, index token_stride, void const* const* soon,
+                                  int each) {
+  panel<Form, R>{chunk, rows, state, R * Form::width, value, output, token_stride, soon, each}
+      .take();
+}
+
+template <class Op>
+concept runs_in_panels =
+    affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>>;
+
+template <runs_in_panels Op, class Out, class State>
+void run_affine(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+  recurrence_shape const shape = op.shape();
+  constexpr index strip =
+      affine_runner<Op, Out, State>::widest * affine_runner<Op, Out, State>::width;
+  int const threads = threads_to_use(options.threads);
+  index const sequences = sequences_of(shape, options.packed);
+  // Heads go in groups, so that a block of time is read while its pages are known.
+  index const groups =
+      std::clamp<index>((threads + sequences - 1) / std::max<index>(sequences, 1), 1, shape.heads);
+  index const heads = (shape.heads + groups - 1) / groups;
+  index const piece = columns_per_task(shape.columns, sequences * groups, threads, strip);
+  index const pieces = (shape.columns + piece - 1) / piece;
+  for_each_task(sequences * groups * pieces, threads, [&](index task) {
+    index const group = task / pieces, first = task % pieces * piece;
+    index const first_head = group % groups * heads;
+    index const count = std::min(heads, shape.heads - first_head);
+    if (count <= 0) return;
+    walk const w = walk_of(group / groups * shape.heads + first_head, shape, options.packed,
+                           options.direction, options.initial.positions);
+    index const last = std::min(first + piece, shape.columns);
+    if (w.count == 0) {
+      for (index h = 0; h < count; ++h)
+        keep(state_access<accumulate_type<Op>, State>{options, w.sequence, first_head + h},
+             shape.rows, first, last);
+      return;
+    }
+    affine_runner<Op, Out, State>(op, output, options, first, last, count)(w, count);
+    stream_fence();
+  });
+}
+
+}  // namespace wane

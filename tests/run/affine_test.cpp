@@ -1,0 +1,226 @@
+// Micro-chunks and panels: every form and size of an affine recurrence equals the plain order.
+// SPDX-License-Identifier: MIT
+#include "wane/run/affine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/nearness.hpp"
+#include "support/random_values.hpp"
+#include "support/tensor.hpp"
+#include "support/user_operators.hpp"
+#include "wane/operators/gated_delta_net.hpp"
+#include "wane/operators/gla.hpp"
+#include "wane/operators/rwkv7.hpp"
+#include "wane/run/run.hpp"
+
+namespace {
+
+using support::arrangement;
+using support::erases;
+using support::forgets;
+using support::index;
+using support::tensor;
+using wane::direction;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float reset = -std::numeric_limits<float>::infinity();
+
+// Random inputs that any form may read; keys are short, so that erasing does not grow.
+template <class T>
+struct memory {
+  index batch, time, heads, rows, columns;
+  support::random_values random{7};
+  tensor<T> query, key, value, decay, read, write;
+  std::vector<T> direct;
+
+  memory(index b, index t, index h, index k, index v, arrangement how = arrangement::plain)
+      : batch(b),
+        time(t),
+        heads(h),
+        rows(k),
+        columns(v),
+        query(b, t, h, k, how),
+        key(b, t, h, k, how),
+        value(b, t, h, v, how),
+        decay(b, t, h, k, how),
+        read(b, t, h, k, how),
+        write(b, t, h, k, how),
+        direct(static_cast<std::size_t>(h), T(0.5)) {
+    double const size = 1 / std::sqrt(static_cast<double>(k));
+    for (auto* x : {&query, &key, &value, &read, &write})
+      x->fill([&](auto...) { return random.uniform(-size, size); });
+    decay.fill([&](auto...) { return random.log_decay(); });
+  }
+
+  template <forgets Decay, erases Erase>
+  support::keyed_memory<T, Decay, Erase> keyed() const {
+    return {{query.view(), key.view(), value.view(), decay.view(), read.view(), write.view(),
+             direct.data()}};
+  }
+  wane::keyed_inputs<T> in() const { return {query.view(), key.view(), value.view()}; }
+  wane::token_view<T const> gate() const {
+    auto const d = decay.view();
+    return {
+        d.data, {d.extent[0], d.extent[1], d.extent[2]}, {d.stride[0], d.stride[1], d.stride[2]}};
+  }
+};
+
+// The relative difference of outputs and states between the panels and the plain order.
+template <class Op>
+double apart(Op const& op, wane::run_options<wane::accumulate_type<Op>> options = {}) {
+  using T = wane::accumulate_type<Op>;
+  wane::recurrence_shape const s = op.shape();
+  tensor<T> fast(s.batch, s.time, s.heads, s.columns), plain(s.batch, s.time, s.heads, s.columns);
+  index const sequences = wane::sequences_of(s, options.packed);
+  wane::recurrent_state<T> initial(op, sequences), first = initial, second = initial;
+  support::random_values random(3);
+  for (T& x : initial.values()) x = static_cast<T>(random.uniform(-1, 1));
+  options.initial = initial;
+  options.final = first;
+  wane::sequence_view<T> const y = fast.view(), y_plain = plain.view();
+  wane::run_affine(op, y, options);
+  options.final = second;
+  wane::run_in_order(op, y_plain, options);
+  support::nearness near;
+  fast.for_each([&](index b, index t, index h, index j) {
+    near.add(static_cast<double>(fast(b, t, h, j)), static_cast<double>(plain(b, t, h, j)));
+  });
+  for (std::size_t i = 0; i < first.values().size(); ++i)
+    near.add(static_cast<double>(first.values()[i]), static_cast<double>(second.values()[i]));
+  EXPECT_TRUE(fast.margins_untouched());
+  return near.both();
+}
+
+// A sum over some tens of rows, taken in another order, some roundings apart.
+template <class T>
+constexpr double bound = sizeof(T) == 4 ? 1e-6 : 2e-15;
+
+template <class T, forgets Decay, erases Erase>
+void expect_every_size() {
+  for (auto [rows, columns] : {std::pair<index, index>{1, 1}, {3, 2}, {16, 16}, {17, 33}, {64, 65}})
+    for (index time : {1, 3, 4, 5, 33, 70}) {
+      memory<T> const m(2, time, 3, rows, columns);
+      EXPECT_LE(apart(m.template keyed<Decay, Erase>()), bound<T>)
+          << rows << " x " << columns << ", " << time << " tokens";
+    }
+}
+
+TEST(Affine, MemoriesThatDoNotErase) {
+  expect_every_size<float, forgets::never, erases::no>();
+  expect_every_size<float, forgets::by_head, erases::no>();
+  expect_every_size<float, forgets::by_row, erases::no>();
+}
+TEST(Affine, MemoriesThatErase) {
+  expect_every_size<float, forgets::never, erases::yes>();
+  expect_every_size<float, forgets::by_head, erases::yes>();
+  expect_every_size<double, forgets::by_row, erases::yes>();
+}
+
+// Operators whose rows are read in lanes, in tensors of any strides.
+TEST(Affine, RowsInLanes) {
+  for (arrangement how : support::all_arrangements)
+    for (index rows : {7, 16, 37}) {
+      memory<float> const m(1, 41, 2, rows, 35, how);
+      EXPECT_LE(apart(wane::gla<float>(m.in(), m.decay.view())), bound<float>);
+      using of_head = wane::token_view<float const>;
+      EXPECT_LE(apart(wane::gated_delta_net<float, of_head>(m.in(), m.gate(), m.gate())),
+                bound<float>);
+      EXPECT_LE(
+          apart(wane::rwkv7<float>(m.in(), m.decay.view(), {m.read.view(), m.write.view(), {}})),
+          bound<float>);
+    }
+}
+
+TEST(Affine, BackwardInTimeAndPacked) {
+  std::vector<index> const starts{0, 0, 1, 5, 38, 70};
+  memory<float> const m(1, 70, 3, 9, 20);
+  auto const op = m.keyed<forgets::by_row, erases::yes>();
+  EXPECT_LE(apart(op, {.direction = direction::reverse}), bound<float>);
+  EXPECT_LE(apart(op, {.packed = {starts}}), bound<float>);
+  EXPECT_LE(apart(op, {.packed = {starts}, .direction = direction::reverse}), bound<float>);
+}
+
+// Plain factors, negative, zero and one among them.
+struct plain_factors {
+  static constexpr double factors[] = {1, 0.5, 0, -0.75, 1 - 1e-7, 0.93};
+  memory<double> const& m;
+  wane::recurrence_shape shape() const { return {m.batch, m.time, m.heads, m.rows, m.columns}; }
+  struct token {
+    memory<double> const& m;
+    wane::place<> where;
+    double decay(index i) const { return factors[(i + where.time) % 6]; }
+    double key(index i) const { return m.key.view().read(where, i); }
+    double query(index i) const { return m.query.view().read(where, i); }
+    double value(index j) const { return m.value.view().read(where, j); }
+  };
+  token at(wane::place<> where) const { return {m, where}; }
+};
+TEST(Affine, PlainFactors) {
+  memory<double> const m(1, 50, 2, 21, 10);
+  EXPECT_LE(apart(plain_factors{m}), bound<double>);
+}
+
+// log decays from -205 to 0, rows that are reset among others that are not.
+TEST(Affine, StrongDecaysAndResets) {
+  memory<float> m(1, 67, 2, 18, 33);
+  m.decay.fill([&](index, index t, index, index i) {
+    double const logs[] = {0, -1e-9, -205, -87, reset, -20, -0.5};
+    return logs[(3 * t + i) % 7];
+  });
+  EXPECT_LE(apart(wane::gla<float>(m.in(), m.decay.view())), bound<float>);
+  using of_head = wane::token_view<float const>;
+  EXPECT_LE(apart(wane::gated_delta_net<float, of_head>(m.in(), m.gate(), m.gate())), bound<float>);
+  EXPECT_LE(apart(m.keyed<forgets::by_row, erases::yes>()), bound<float>);
+}
+
+// Whatever stood before a reset: a number that is none in the state, a key or a value.
+TEST(Affine, NothingPassesAReset) {
+  for (index bad : {0, 1, 2, 3, 4, 17})
+    for (index at : {5, 6, 7, 8, 18}) {
+      if (bad >= at) continue;
+      memory<float> m(1, 24, 1, 20, 40);
+      m.decay.fill([&](index, index t, index, index) { return t == at ? reset : -0.1f; });
+      m.key(0, bad, 0, 3) = nan;
+      m.value(0, bad, 0, 7) = HUGE_VALF;
+      auto const op = wane::gla<float>(m.in(), m.decay.view());
+      tensor<float> y(1, 24, 1, 40);
+      wane::recurrent_state<float> initial(op), final(op);
+      initial.values()[5] = nan;
+      wane::run(op, y.view(), wane::run_options<float>{.initial = initial, .final = final});
+      y.for_each([&](index, index t, index, index j) {
+        if (t >= bad) {
+          EXPECT_EQ(std::isfinite(y(0, t, 0, j)), t >= at) << bad << ' ' << at << ' ' << t;
+        }
+      });
+      for (float s : final.values()) EXPECT_TRUE(std::isfinite(s));
+    }
+}
+
+// A token that is wrong does not reach those before it.
+TEST(Affine, NanReachesNoEarlierToken) {
+  memory<float> m(1, 12, 1, 20, 40);
+  m.key(0, 6, 0, 3) = nan;
+  tensor<float> y(1, 12, 1, 40);
+  wane::run(m.keyed<forgets::by_row, erases::yes>(), y.view());
+  y.for_each(
+      [&](index, index t, index, index j) { EXPECT_EQ(std::isfinite(y(0, t, 0, j)), t < 6) << t; });
+}
+
+// One head, many threads: they share its columns, and change no bit.
+TEST(Affine, ThreadsShareColumns) {
+  memory<float> const m(1, 50, 1, 16, 150);
+  auto const op = m.keyed<forgets::by_row, erases::yes>();
+  tensor<float> one(1, 50, 1, 150), many(1, 50, 1, 150);
+  wane::run(op, one.view(), wane::run_options<float>{.threads = 1});
+  for (int threads : {2, 3, 8}) {
+    wane::run(op, many.view(), wane::run_options<float>{.threads = threads});
+    one.for_each([&](index b, index t, index h, index j) {
+      ASSERT_EQ(one(b, t, h, j), many(b, t, h, j)) << threads << " threads";
+    });
+  }
+}
+
+}  // namespace
