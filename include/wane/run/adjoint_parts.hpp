@@ -7,7 +7,7 @@
 
 #include "wane/core/gradient.hpp"
 #include "wane/core/state.hpp"
-#include "wane/run/walk.hpp"
+#include "wane/core/walk.hpp"
 
 namespace wane {
 

@@ -7,7 +7,7 @@
 
 #include "wane/core/recurrence.hpp"
 #include "wane/core/unroll.hpp"
-#include "wane/run/walk.hpp"
+#include "wane/core/walk.hpp"
 
 namespace wane {
 

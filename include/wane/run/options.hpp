@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/state.hpp"
-#include "wane/run/walk.hpp"
+#include "wane/core/walk.hpp"
 
 namespace wane {
 

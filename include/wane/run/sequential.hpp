@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "wane/core/walk.hpp"
 #include "wane/run/step.hpp"
-#include "wane/run/walk.hpp"
 
 namespace wane {
 
