@@ -24,6 +24,7 @@ class delta_net : public keyed_memory<Io, Accumulate> {
     check("strength", strength_, this->shape());
     check_gate(gate_, this->shape());
   }
+  void check_parameters() const { check_gate_parameters(gate_); }
   wane::layout layout() const { return keyed::layout() & layout_of_gate(gate_); }
 
   WANE_INLINE void each_row(place<> where, auto const& visit) const {
@@ -78,17 +79,17 @@ class delta_net : public keyed_memory<Io, Accumulate> {
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
         token const x = op.at(where);
-        V strength(0), head = g.whole.decay;
+        V by_strength(0), head = g.whole.decay;
         for (index i = 0; i < g.rows; ++i) {
           V const k = x.keyed::terms::key(i), w = x.decay_at(i), read = w * g.erase_read[i];
-          strength = multiply_add(k, g.key[i], strength);
+          by_strength = multiply_add(k, g.key[i], by_strength);
           head = multiply_add(k, read, head);
           if constexpr (row_gate<Gate>)
             to.log_decay.write(where, i, multiply_add(k, read, g.decay[i]));
           g.key[i] = multiply_add(x.strength, g.key[i], read);
         }
         op.give_rows(x, to.in, g.query, g.key);
-        to.strength.write(where, strength);
+        to.strength.write(where, by_strength);
         if constexpr (head_gate<Gate>) to.log_decay.write(where, head);
       }
     };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <utility>
 
 #include "wane/core/checks.hpp"
 
@@ -58,6 +59,12 @@ void check_gate(sequence_view<T> const& gate, recurrence_shape shape) {
   check("log_decay", gate, shape);
 }
 
+// Throws wane::error where a parameter of a gate has a value that none may have.
+template <class G>
+void check_gate_parameters(G const& gate) {
+  if constexpr (requires { gate.check_parameters(); }) gate.check_parameters();
+}
+
 // Whether rows of a gate may be read in lanes.
 template <class G>
 wane::layout layout_of_gate(G const& gate) {
@@ -78,18 +85,42 @@ WANE_INLINE void each_row_of_gate(G const& gate, place<> where, auto const& visi
     visit(gate.element(where, 0), gate.extent[3]);
 }
 
-// The terms of a gate: a token derives from it.
-template <class Accumulate, class Gate>
-struct gate_terms {
+// A gate of rows at a token, with read(i). One that has something to find out once a token has a
+// member at(place), whose result has it.
+template <class Gate>
+struct gate_at_token {
   Gate const& gate;
   place<> where;
 
-  WANE_INLINE Accumulate log_decay() const requires head_gate<Gate> {
-    return static_cast<Accumulate>(gate.read(where));
-  }
-  WANE_INLINE auto log_decay(auto i) const requires row_gate<Gate> {
-    return convert<Accumulate>(gate.read(where, i));
-  }
+  WANE_INLINE auto read(auto i) const { return gate.read(where, i); }
+};
+template <class Gate>
+WANE_INLINE auto gate_at(Gate const& gate, place<> where) {
+  if constexpr (requires { gate.at(where); })
+    return gate.at(where);
+  else
+    return gate_at_token<Gate>{gate, where};
+}
+
+// The terms of a gate: a token derives from it. That of a head is read once.
+template <class Accumulate, class Gate>
+struct gate_terms {
+  WANE_INLINE gate_terms(no_gate, place<>) {}
+};
+template <class Accumulate, head_gate Gate>
+struct gate_terms<Accumulate, Gate> {
+  Accumulate of_head;
+
+  WANE_INLINE gate_terms(Gate const& gate, place<> where)
+      : of_head(static_cast<Accumulate>(gate.read(where))) {}
+  WANE_INLINE Accumulate log_decay() const { return of_head; }
+};
+template <class Accumulate, row_gate Gate>
+struct gate_terms<Accumulate, Gate> {
+  decltype(gate_at(std::declval<Gate const&>(), place<>{})) gate;
+
+  WANE_INLINE gate_terms(Gate const& of, place<> where) : gate(gate_at(of, where)) {}
+  WANE_INLINE auto log_decay(auto i) const { return convert<Accumulate>(gate.read(i)); }
 };
 
 }  // namespace wane

@@ -24,6 +24,7 @@ class gla : public keyed_memory<Io, Accumulate> {
     keyed::check_inputs();
     check_gate(gate_, this->shape());
   }
+  void check_parameters() const { check_gate_parameters(gate_); }
   wane::layout layout() const { return keyed::layout() & layout_of_gate(gate_); }
 
   WANE_INLINE void each_row(place<> where, auto const& visit) const {

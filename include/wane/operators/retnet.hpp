@@ -2,25 +2,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/operators/gates.hpp"
 #include "wane/operators/gla.hpp"
 
 namespace wane {
 
-// log_decay: log gamma, [H], for every token the same.
-template <class T>
-struct constant_gate {
-  view<T const, 1> log_decay;
-
-  WANE_INLINE T read(place<> at) const { return log_decay(at.head); }
-  void check(recurrence_shape const& shape) const {
-    check_extent("log_decay", "heads", log_decay.extent[0], shape.heads);
-    require(log_decay.data, "log_decay has no data; it must point to its values");
-  }
-};
-
 // S_t = gamma_h S_{t-1} + k_t v_t^T,   y_t = scale S_t^T q_t
 // (Sun et al. 2023, eq. 6, without its rotation and group norm. VORT's power-law retention is
-// `retention`.)
+// `retention`.) log_decay: log gamma, [H], as constant_gate holds it, or another gate of heads.
 template <class Io, head_gate Gate = constant_gate<widened<Io>>, class Accumulate = widened<Io>>
 class retnet : public gla<Io, Gate, Accumulate> {
  public:

@@ -47,6 +47,7 @@ class rwkv7 : public keyed_memory<Io, Accumulate> {
     this->check_data("removal", own_.removal), this->check_data("rate", own_.rate);
     check_gate(gate_, this->shape());
   }
+  void check_parameters() const { check_gate_parameters(gate_); }
   wane::layout layout() const {
     return keyed::layout() & layout_of(own_.removal, own_.rate) & layout_of_gate(gate_);
   }

@@ -4,7 +4,7 @@
 
 #include "wane/core/decay.hpp"
 #include "wane/run/micro_chunk.hpp"
-#include "wane/run/walk.hpp"
+#include "wane/core/walk.hpp"
 
 namespace wane {
 
