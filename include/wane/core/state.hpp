@@ -74,4 +74,9 @@ class recurrent_state {
   std::vector<index> positions_;
 };
 
+template <class T>
+state_view(recurrent_state<T>&) -> state_view<T>;
+template <class T>
+state_view(recurrent_state<T> const&) -> state_view<T const>;
+
 }  // namespace wane

@@ -80,6 +80,8 @@ scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output
   index const sequences = checked_sequences(shape, options.packed);
   check("initial", options.initial, sequences, shape);
   check("final", options.final, sequences, shape);
+  require(options.keep.empty(), "keep has ", options.keep.size(),
+          " states; on a GPU states on the way are not kept, it must be empty");
   require(!options.packed.present() || !options.initial.present() ||
               options.initial.values.data != options.final.values.data,
           "initial and final are the same memory; of packed sequences they must not be");

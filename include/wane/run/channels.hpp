@@ -69,16 +69,17 @@ bool run_as_teams(Op const& op, run_options<State> const& options, int threads, 
     return false;
   for (index i = 0; i < walks; ++i) {
     walk const w = walk_of(i, shape, options.packed, options.direction, options.initial.positions);
-    state_access<T, State> const state{options, w.sequence, w.head};
-    std::vector<T> carry = state.load_columns(0, shape.columns);
     auto const advance = [&](walk const& part, T* columns) {
       way.advance(part, 0, shape.columns, columns);
       stream_fence();
     };
     auto const effect = [&](walk const& part, auto* effects) { way.effect(part, effects); };
-    team_walk<Op, decltype(advance), decltype(effect)>(
-        w, threads, way.piece_tokens(1), piece, shape.columns, advance, effect)(carry.data());
-    state.save_columns(0, carry);
+    for_each_part<T>(w, options, [&](walk const& part, auto const& state) {
+      std::vector<T> carry = state.load_columns(0, shape.columns);
+      team_walk<Op, decltype(advance), decltype(effect)>(
+          part, threads, way.piece_tokens(1), piece, shape.columns, advance, effect)(carry.data());
+      state.save_columns(0, carry);
+    });
   }
   return true;
 }

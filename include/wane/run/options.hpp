@@ -2,10 +2,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
+
 #include "wane/core/state.hpp"
 #include "wane/core/walk.hpp"
 
 namespace wane {
+
+// The state to keep after `tokens` tokens of every sequence, in the order of the run.
+template <class State>
+struct kept_state {
+  index tokens;
+  state_view<State> state;
+};
 
 // Every field may be left out. State is the precision of the carried state.
 template <class State>
@@ -14,6 +23,10 @@ struct run_options {
   state_view<State const> initial = {};
   // Receives the state after the last token. May be the same memory as `initial`.
   state_view<State> final = {};
+  // States on the way, which another run can begin with (a cache of prefixes); their tokens must
+  // not fall. A sequence that ends earlier gives its last state. The run is then that of the pieces
+  // between them, one after the other.
+  std::span<kept_state<State> const> keep = {};
   // Sequences of different lengths in one row; then the states are [N, H, rows, columns].
   packed_sequences packed = {};
   // reverse: time runs from the last token to the first.
@@ -75,6 +88,20 @@ recurrence_shape checked_shape(Op const& op) {
   recurrence_shape const shape = checked_extents(op);
   if constexpr (requires { op.check_parameters(); }) op.check_parameters();
   return shape;
+}
+
+// Kept states that do not fit, or whose tokens fall.
+template <class State>
+void check(std::span<kept_state<State> const> keep, index sequences,
+           recurrence_shape const& shape) {
+  index before = 0;
+  for (kept_state<State> const& kept : keep) {
+    require(kept.tokens >= before, "keep has tokens ", kept.tokens, " after ", before,
+            "; they must not fall, nor be less than 0");
+    require(kept.state.present(), "keep has a state without data; it must point to its values");
+    check("a state of keep", kept.state, sequences, shape);
+    before = kept.tokens;
+  }
 }
 
 // How many states a run has: one a sequence of the batch, or one a packed sequence.

@@ -10,30 +10,30 @@
 
 namespace wane {
 
-// The state before and after a run, element by element.
+// The state before and after a piece of a walk, element by element.
 template <class V, class State>
 struct state_access {
-  run_options<State> const& options;
+  state_view<State const> before;
+  state_view<State> after;
   index sequence, head;
 
   V load(index i, index j) const {
-    return options.initial.present() ? static_cast<V>(options.initial.values(sequence, head, i, j))
-                                     : V(0);
+    return before.present() ? static_cast<V>(before.values(sequence, head, i, j)) : V(0);
   }
   void save(index i, index j, V s) const {
-    if (options.final.present()) options.final.values(sequence, head, i, j) = static_cast<State>(s);
+    if (after.present()) after.values(sequence, head, i, j) = static_cast<State>(s);
   }
 
   // Columns [first, last) of a state of one row.
   std::vector<V> load_columns(index first, index last) const {
     std::vector<V> columns(static_cast<std::size_t>(last - first), V(0));
-    if (options.initial.present())
+    if (before.present())
       for (index j = first; j < last; ++j)
         columns[static_cast<std::size_t>(j - first)] = load(0, j);
     return columns;
   }
   void save_columns(index first, std::vector<V> const& columns) const {
-    if (options.final.present())
+    if (after.present())
       for (V const& s : columns) save(0, first++, s);
   }
 };
@@ -68,7 +68,22 @@ inline index columns_per_task(index columns, index walks, int threads, index lea
   return ((columns + pieces - 1) / pieces + least - 1) / least * least;
 }
 
-// Calls task(walk, first, last, state) for pieces [first, last) of `piece` columns of every walk.
+// Calls task(part, state) for the parts of a walk between the states to keep, in their order.
+template <class V, class State, class Task>
+void for_each_part(walk const& w, run_options<State> const& options, Task const& task) {
+  state_view<State const> before = options.initial;
+  index done = 0;
+  auto const go_to = [&](index tokens, state_view<State> const& after) {
+    task(w.part(done, tokens - done), state_access<V, State>{before, after, w.sequence, w.head});
+    before = after;
+    done = tokens;
+  };
+  for (auto const& kept : options.keep) go_to(std::min(kept.tokens, w.count), kept.state);
+  go_to(w.count, options.final);
+}
+
+// Calls task(walk, first, last, state) for pieces [first, last) of `piece` columns of every walk,
+// cut where states are kept.
 template <class Op, class State, class Task>
 void for_each_piece(Op const& op, run_options<State> const& options, index piece, int threads,
                     Task const& task) {
@@ -79,10 +94,11 @@ void for_each_piece(Op const& op, run_options<State> const& options, index piece
     walk const w =
         walk_of(i / pieces, shape, options.packed, options.direction, options.initial.positions);
     index const first = i % pieces * piece, last = std::min(first + piece, shape.columns);
-    state_access<accumulate_type<Op>, State> const state{options, w.sequence, w.head};
-    if (w.count == 0) return keep(state, shape.rows, first, last);
-    task(w, first, last, state);
-    stream_fence();
+    for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto const& state) {
+      if (part.count == 0) return keep(state, shape.rows, first, last);
+      task(part, first, last, state);
+      stream_fence();
+    });
   });
 }
 

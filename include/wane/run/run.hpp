@@ -31,7 +31,8 @@ void run_bank(Op const& op, sequence_view<Out> const& output, run_options<State>
   // Scaling the states by their keys and back pays from a few tokens on.
   bool usable = how != store_by::number && shape.time >= 16;
   for (index h = 0; usable && h < shape.heads; ++h)
-    usable = constants.emplace_back(op, h).usable(options.initial.present());
+    usable =
+        constants.emplace_back(op, h).usable(options.initial.present() || !options.keep.empty());
   if (!usable) return run_in_order(op, output, options);
   int const threads = threads_to_use(options.threads);
   index const walks = sequences_of(shape, options.packed) * shape.heads;
@@ -41,8 +42,8 @@ void run_bank(Op const& op, sequence_view<Out> const& output, run_options<State>
                                                         constants[static_cast<std::size_t>(w.head)],
                                                         how == store_by::stream);
                    runner(
-                       w, first, last, options.initial.present(),
-                       [&](index s, index j) { return state.load(s, j); }, options.final.present(),
+                       w, first, last, state.before.present(),
+                       [&](index s, index j) { return state.load(s, j); }, state.after.present(),
                        [&](index s, index j, V h) { state.save(s, j, h); });
                  });
 }
@@ -78,13 +79,17 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
   index const sequences = sequences_of(shape, options.packed);
   check("initial", options.initial, sequences, shape);
   check("final", options.final, sequences, shape);
+  check(options.keep, sequences, shape);
   run_walks(op, output, options);
-  if (options.final.positions)
-    for (index n = 0; n < sequences; ++n) {
-      walk const w = walk_of(n * shape.heads, shape, options.packed, options.direction,
-                             options.initial.positions);
-      options.final.positions[n] = w.position - 1 + w.count;
-    }
+  for (index n = 0; n < sequences; ++n) {
+    walk const w = walk_of(n * shape.heads, shape, options.packed, options.direction,
+                           options.initial.positions);
+    auto const count = [&](state_view<State> const& state, index tokens) {
+      if (state.positions) state.positions[n] = w.position - 1 + tokens;
+    };
+    for (auto const& kept : options.keep) count(kept.state, std::min(kept.tokens, w.count));
+    count(options.final, w.count);
+  }
 }
 
 // The tokens of one walk into a state, without allocating.
