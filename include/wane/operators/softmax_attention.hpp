@@ -1,0 +1,86 @@
+// Causal softmax attention, exact: the baseline that keeps every key and value, and no state.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+
+#include "wane/operators/keyed.hpp"
+
+namespace wane {
+
+struct softmax_attention_options {
+  // Queries are multiplied by this; 1/sqrt(K) when nothing is said.
+  std::optional<double> scale = {};
+  // A query sees its own token and the window - 1 before it; 0: all.
+  index window = 0;
+  head_groups groups = head_groups::interleaved;
+};
+
+// y_t = sum_s p_ts value_s,    p_t = softmax over the s <= t in the window of scale query_t . key_s
+//
+// query [B, T, H, K], key [B, S, H, K], value [B, S, H, V] and y [B, T, H, V]; any of the three may
+// have fewer heads, which divide H (keys and values of grouped queries, say). S >= T: the queries
+// are those of the last T tokens, the S - T keys before them a cache. A score of -inf weighs
+// nothing; where all are -inf, y is 0. Made for attend() and attend_adjoint() (wane/run).
+template <class Io>
+class softmax_attention {
+ public:
+  using accumulate = widened<Io>;
+  using matrix = view<Io const, 2>;
+  // Gradients have H heads each: those of grouped heads are to be summed (sum_over_groups).
+  using gradients = keyed_gradients<Io>;
+
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  softmax_attention(keyed_inputs<Io> const& in, softmax_attention_options const& options = {})
+      : in_(in), window_(options.window), groups_(options.groups) {
+    auto const &q = in.query.extent, &k = in.key.extent, &v = in.value.extent;
+    check_extent("key", "batch", k[0], q[0]), check_extent("value", "batch", v[0], q[0]);
+    check_extent("value", "time", v[1], k[1]), check_extent("key", "rows", k[3], q[3]);
+    require(k[1] >= q[1], "key has time ", k[1], "; it must be that of query or more, ", q[1]);
+    index const heads = shape().heads;
+    for (auto const& [name, of] : {std::pair{"query", q[2]}, {"key", k[2]}, {"value", v[2]}})
+      require(of > 0 && heads % of == 0, name, " has heads ", of,
+              "; they must divide those of all, ", heads);
+    require(window_ >= 0, "window is ", window_, "; it must be 0 (all) or more");
+    double const scale =
+        options.scale.value_or(1 / std::sqrt(static_cast<double>(std::max<index>(q[3], 1))));
+    require(std::isfinite(scale), "scale is ", scale, "; it must be finite");
+    scale_ = static_cast<accumulate>(scale);
+  }
+
+  // Throws wane::error for a tensor without data.
+  void check_inputs() const {
+    bool const nothing = shape().batch * shape().time == 0;
+    require(nothing || in_.query.data, "query has no data; it must point to its values");
+    require(nothing || in_.key.data, "key has no data; it must point to its values");
+    require(nothing || in_.value.data, "value has no data; it must point to its values");
+  }
+
+  // Of the output; its rows are K.
+  recurrence_shape shape() const {
+    auto const &q = in_.query.extent, &k = in_.key.extent, &v = in_.value.extent;
+    return {q[0], q[1], std::max({q[2], k[2], v[2]}), q[3], v[3]};
+  }
+  index keys() const { return in_.key.extent[1]; }
+  index window() const { return window_; }
+  accumulate scale() const { return scale_; }
+
+  // What output head h reads: [T, K], [S, K] and [S, V].
+  matrix query(index b, index h) const { return head_of(in_.query, b, h); }
+  matrix key(index b, index h) const { return head_of(in_.key, b, h); }
+  matrix value(index b, index h) const { return head_of(in_.value, b, h); }
+
+ private:
+  matrix head_of(sequence_view<Io const> const& x, index b, index h) const {
+    index const own = x.extent[2], all = shape().heads;
+    place<> const at{b, 0, groups_ == head_groups::tiled ? h % own : h / (all / own)};
+    return {x.element(at, 0), {x.extent[1], x.extent[3]}, {x.stride[1], x.stride[3]}};
+  }
+
+  keyed_inputs<Io> in_;
+  index window_;
+  head_groups groups_;
+  accumulate scale_;
+};
+
+}  // namespace wane

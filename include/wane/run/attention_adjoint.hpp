@@ -1,0 +1,183 @@
+// attend_adjoint: gradients of softmax attention, from its inputs alone.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/attention.hpp"
+
+namespace wane {
+
+// With p the weights, z the scores and g = dL/dy:
+//   dL/dv_s = sum_t p_ts g_t,    dz_ts = p_ts (g_t . v_s - g_t . y_t),
+//   dL/dq_t = scale sum_s dz_ts k_s,    dL/dk_s = scale sum_t dz_ts q_t.
+// What a query leaves for the keys: log sum exp of its scores, and g . y.
+template <class T>
+struct query_summary {
+  T log_sum, along;
+};
+
+// p and dz of one row, in place of its scores and of the products g . v; what is out of range is
+// not looked at. log_sum(j) and along(j) are those of the query of column j.
+template <class T, class LogSum, class Along>
+void weights_and_gradients(T* scores, T* products, index_range range, LogSum const& log_sum,
+                           Along const& along) {
+  constexpr int width = simd_width<T>;
+  using vector = simd<T, width>;
+  for (index j = range.begin; j < range.end; j += width) {
+    int const count = static_cast<int>(std::min<index>(width, range.end - j));
+    vector const p = exponential(load_first<T, width>(scores + j, count) - log_sum(j, count));
+    vector const z = p * (load_first<T, width>(products + j, count) - along(j, count));
+    store_first(scores + j, count, p), store_first(products + j, count, z);
+  }
+}
+
+// The queries of a block: their summaries and the gradient with respect to them.
+template <attention Op, class Out, class To>
+void query_adjoint(Op const& op, token_block const& block, view<Out const, 2> const& dy,
+                   query_summary<typename Op::accumulate>* summaries, To const& to) {
+  using T = typename Op::accumulate;
+  using vector = simd<T, simd_width<T>>;
+  recurrence_shape const shape = op.shape();
+  attending<Op> head(op);
+  head(block);
+  index const count = block.end - block.begin;
+  tile<T> g(attention_rows, shape.columns), products(attention_rows, attention_columns),
+      values(shape.columns, attention_columns), keys(attention_columns, shape.rows),
+      gradient(attention_rows, shape.rows);
+  g.take(dy, block.begin, count);
+  for (index i = 0; i < count; ++i) {
+    T along(0);
+    for (index j = 0; j < shape.columns; ++j)
+      along = multiply_add(g.row(i)[j], head.sums.row(i)[j], along);
+    bool const none = head.total(i) == T(0);
+    summaries[block.begin + i] = {none ? std::numeric_limits<T>::infinity() : head.log_sum(i),
+                                  none ? T(0) : along / head.total(i)};
+  }
+  head.for_each_keys([&](index s, index some, index_range rows) {
+    values.take_transposed(op.value(block.batch, block.head), s, some);
+    keys.take(op.key(block.batch, block.head), s, some);
+    products.clear(rows);
+    auto const seen = [&](index i) { return head.seen(i, s, some); };
+    multiply_add_rows(rows, g, values, products, [&](index) {
+      return index_range{0, shape.columns};
+    });
+    for (index i = rows.begin; i < rows.end; ++i) {
+      auto const [log_sum, along] = summaries[block.begin + i];
+      weights_and_gradients(
+          head.scores.row(i), products.row(i), seen(i),
+          [x = log_sum](index, int) { return vector(x); },
+          [x = along](index, int) { return vector(x); });
+    }
+    multiply_add_rows(rows, products, keys, gradient, seen);
+  });
+  for (index i = 0; i < count; ++i)
+    for (index j = 0; j < shape.rows; ++j)
+      to.write({block.batch, block.begin + i, block.head}, j, op.scale() * gradient.row(i)[j]);
+}
+
+// The keys of a block: the gradients with respect to them and to their values.
+template <attention Op, class Out, class To>
+void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> const& dy,
+                 query_summary<typename Op::accumulate> const* summaries, To const& key_to,
+                 To const& value_to) {
+  using T = typename Op::accumulate;
+  using vector = simd<T, simd_width<T>>;
+  recurrence_shape const shape = op.shape();
+  index const count = block.end - block.begin, wide = attention_columns;
+  tile<T> keys(attention_rows, shape.rows), values(attention_rows, shape.columns),
+      queries_across(shape.rows, wide), g_across(shape.columns, wide), queries(wide, shape.rows),
+      g(wide, shape.columns), scores(attention_rows, wide), products(attention_rows, wide),
+      key_gradient(attention_rows, shape.rows), value_gradient(attention_rows, shape.columns),
+      log_sums(1, wide), alongs(1, wide);
+  auto const query = op.query(block.batch, block.head);
+  keys.take(op.key(block.batch, block.head), block.begin, count);
+  values.take(op.value(block.batch, block.head), block.begin, count);
+  index const first = std::max(queries_seeing(op, block.begin, block.last).begin,
+                               block.first - (op.keys() - shape.time));
+  index const last = queries_seeing(op, block.end - 1, block.last).end;
+  for (index t = std::max<index>(first, 0); t < last; t += wide) {
+    index const some = std::min(wide, last - t);
+    queries.take(query, t, some, op.scale()), g.take(dy, t, some);
+    queries_across.take_transposed(query, t, some, op.scale());
+    g_across.take_transposed(dy, t, some);
+    for (index j = 0; j < some; ++j) {
+      log_sums.row(0)[j] = summaries[t + j].log_sum;
+      alongs.row(0)[j] = summaries[t + j].along;
+    }
+    index_range const rows =
+        within({keys_seen(op, t, block.first).begin, keys_seen(op, t + some - 1, block.first).end},
+               block.begin, count);
+    scores.clear(rows), products.clear(rows);
+    auto const all = [](index columns) {
+      return [columns](index) { return index_range{0, columns}; };
+    };
+    auto const seeing = [&](index i) {
+      return within(queries_seeing(op, block.begin + i, block.last), t, some);
+    };
+    multiply_add_rows(rows, keys, queries_across, scores, all(shape.rows));
+    multiply_add_rows(rows, values, g_across, products, all(shape.columns));
+    auto const from = [](tile<T> const& x) {
+      return [p = x.row(0)](index j, int n) { return load_first<T, vector::width>(p + j, n); };
+    };
+    for (index i = rows.begin; i < rows.end; ++i)
+      weights_and_gradients(scores.row(i), products.row(i), seeing(i), from(log_sums),
+                            from(alongs));
+    multiply_add_rows(rows, scores, g, value_gradient, seeing);
+    multiply_add_rows(rows, products, queries, key_gradient, seeing);
+  }
+  for (index i = 0; i < count; ++i) {
+    place<> const at{block.batch, block.begin + i, block.head};
+    for (index j = 0; j < shape.rows; ++j) key_to.write(at, j, key_gradient.row(i)[j]);
+    for (index j = 0; j < shape.columns; ++j) value_to.write(at, j, value_gradient.row(i)[j]);
+  }
+}
+
+// Throws wane::error where a gradient that is present does not fit.
+template <class Op, class Gradients>
+void check_gradients(Op const& op, Gradients const& to) {
+  recurrence_shape query = op.shape(), value = op.shape();
+  query.columns = query.rows, value.time = op.keys();
+  recurrence_shape key = query;
+  key.time = op.keys();
+  check_if_present("the gradient of query", to.query, query);
+  check_if_present("the gradient of key", to.key, key);
+  check_if_present("the gradient of value", to.value, value);
+}
+
+// From dL/dy (`output_gradient`, [B, T, H, V]) to the gradients with respect to query, key and
+// value, [B, T or S, H, ...]; absent ones are skipped. Gradients do not overlap inputs. Keeps two
+// numbers a query and head and computes the weights again: 9 products of T^2 K / 2 in place of 2.
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <attention Op, class Out>
+void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
+                    typename Op::gradients const& to, attend_options const& options = {}) {
+  using T = typename Op::accumulate;
+  recurrence_shape const shape = op.shape();
+  check_attention(op, options.packed);
+  check("output_gradient", output_gradient, shape);
+  check_gradients(op, to);
+  sequence_view<Out const> const dy = output_gradient;
+  auto const dy_of = [&](token_block const& block) {
+    return view<Out const, 2>(dy.element({block.batch, 0, block.head}, 0),
+                              {dy.extent[1], dy.extent[3]}, {dy.stride[1], dy.stride[3]});
+  };
+  std::vector<query_summary<T>> summaries(
+      static_cast<std::size_t>(shape.batch * shape.heads * shape.time));
+  auto const summaries_of = [&](token_block const& block) {
+    return summaries.data() + (block.batch * shape.heads + block.head) * shape.time;
+  };
+  auto const for_each_block = [&](index time, auto const& task) {
+    auto const blocks = blocks_of(shape, time, options.packed, attention_rows);
+    for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
+                  [&](index i) { task(blocks[static_cast<std::size_t>(i)]); });
+  };
+  for_each_block(shape.time, [&](token_block const& block) {
+    query_adjoint(op, block, dy_of(block), summaries_of(block), to.query);
+  });
+  if (!to.key.data && !to.value.data) return;
+  for_each_block(op.keys(), [&](token_block block) {
+    if (!options.packed.present()) block.last = shape.time;
+    key_adjoint(op, block, dy_of(block), summaries_of(block), to.key, to.value);
+  });
+}
+
+}  // namespace wane
