@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
+#include <random>
 #include <vector>
 
 #include "wane/core/checks.hpp"
+#include "wane/spectra/random.hpp"
 
 namespace wane {
 
@@ -56,71 +59,160 @@ void elu_plus_one_adjoint(sequence_view<Io const> x, sequence_view<Io const> fea
   });
 }
 
+struct random_feature_options {
+  // Taken from every exponent: phi is scaled by e^-stabiliser.
+  double stabiliser = 0;
+  // Takes from every exponent also the greatest of its row.
+  bool stabilised_by_row = false;
+};
+
 // Positive random features of the softmax kernel with scale 1/sqrt(K) (FAVOR+, Choromanski et al.
 // 2021, lemma 1): with u = x / K^(1/4) and M directions omega,
 //   phi_m(x) = exp(omega_m . u - |u|^2 / 2) / sqrt(M),    E phi(q) . phi(k) = exp(q . k / sqrt(K)).
 // The directions come in groups of K that are orthogonal, each as long as a Gaussian vector: every
 // one is Gaussian, so the estimate has no bias, and its variance is less than that of independent
-// ones. They depend on the seed alone, up to the rounding of log, sin and cos.
+// ones (theorem 2). They depend on the seed alone, to the rounding of log, sin and cos.
 //
-// A feature leaves the range of float where omega . u - |u|^2 / 2 exceeds 88. `stabiliser` is taken
-// from every exponent: as a constant c it scales phi by e^-c, which a normalised memory,
-// phi(q) . S / phi(q) . sum phi(k), does not notice. (The maximum over all keys, which some take, is
-// not causal: it looks at tokens to come.) With `stabiliser_by_row`, each row takes its own greatest
-// exponent: right for queries, whose factor the normaliser cancels, wrong for keys, whose weights it
-// would change.
+// A feature leaves the range of float where its exponent exceeds 88, and is lost below -87. A
+// memory that is normalised, phi(q) . S / phi(q) . sum phi(k), does not notice a constant taken
+// from all exponents (`stabiliser`), and of queries not even one for each row
+// (`stabilised_by_row`); of keys that would change their weights. (The greatest exponent over all
+// keys, which others take, looks at tokens to come.)
 class random_features {
  public:
-  // Throws wane::error unless features, rows > 0.
+  // Throws wane::error unless there are features and rows.
   random_features(index features, index rows, std::uint64_t seed)
-      : features_(features), rows_(rows), state_(seed) {
+      : features_(features), rows_(rows) {
     require(features > 0, "features is ", features, "; it must be positive");
     require(rows > 0, "rows is ", rows, "; it must be positive");
-    for (index done = 0; done < features; done += rows) add_group(std::min(rows, features - done));
+    directions_.resize(static_cast<std::size_t>(features * rows));
+    std::mt19937_64 bits(seed);
+    for (index m = 0; m < features; ++m) add_direction(m, bits);
   }
 
   index features() const { return features_; }
   index rows() const { return rows_; }
-  // [M, K], row-major.
-  std::vector<double> const& directions() const { return directions_; }
-
-  struct options {
-    double stabiliser = 0;
-    bool stabiliser_by_row = false;
-  };
+  double direction(index m, index i) const { return directions_[at(m, i)]; }
 
   // features [B, T, H, M] receives phi(x), x [B, T, H, K].
   template <class Io>
-  void operator()(sequence_view<Io const> x, sequence_view<Io> features) const {
-    map(x, features, options{});
-  }
-  template <class Io>
-  void map(sequence_view<Io const> x, sequence_view<Io> features, options const& with) const {
-    check_rows_of("x", x, x, rows_), check_rows_of("features", features, x, features_);
-    std::vector<double> exponents(static_cast<std::size_t>(features_));
-    for_each_row(x, [&](place<> at) {
-      find_exponents(x, at, with, exponents);
-      for (index m = 0; m < features_; ++m) features.write(at, m, feature(exponents, m));
+  void map(sequence_view<Io const> x, sequence_view<Io> features,
+           random_feature_options const& options = {}) const {
+    check_rows_of("x", x, x, rows_);
+    check_rows_of("features", features, x, features_);
+    check_options(options);
+    exponents e(*this);
+    for_each_row(x, [&](place<> where) {
+      e.find(*this, x, where, options);
+      for (index m = 0; m < features_; ++m)
+        features.write(where, m, static_cast<widened<Io>>(feature(e, m)));
     });
   }
 
-  // dL/dx = sum_m dL/dphi_m phi_m (omega_m - u) / K^(1/4), where the exponents are not stabilised by
-  // row; where they are, the greatest exponent counts as a constant.
+  // x_gradient [B, T, H, K] receives dL/dx.
   template <class Io>
-  void adjoint(sequence_view<Io const> x, sequence_view<Io const> features_gradient,
-               sequence_view<Io> x_gradient, options const& with) const;
+  void map_adjoint(sequence_view<Io const> x, sequence_view<Io const> features_gradient,
+                   sequence_view<Io> x_gradient, random_feature_options const& options = {}) const {
+    check_rows_of("x", x, x, rows_);
+    check_rows_of("features_gradient", features_gradient, x, features_);
+    check_rows_of("x_gradient", x_gradient, x, rows_);
+    check_options(options);
+    exponents e(*this);
+    for_each_row(x, [&](place<> where) {
+      e.find(*this, x, where, options);
+      double total = 0;
+      for (index m = 0; m < features_; ++m) {
+        double const g = static_cast<double>(features_gradient.read(where, m)) * feature(e, m);
+        e.of[static_cast<std::size_t>(m)] = g;
+        total += g;
+      }
+      // The greatest exponent is taken from all, |u|^2 / 2 with it.
+      if (options.stabilised_by_row) e.of[static_cast<std::size_t>(e.greatest)] -= total, total = 0;
+      for (index i = 0; i < rows_; ++i) {
+        double g = -total * e.u[static_cast<std::size_t>(i)];
+        for (index m = 0; m < features_; ++m)
+          g += e.of[static_cast<std::size_t>(m)] * direction(m, i);
+        x_gradient.write(where, i, static_cast<widened<Io>>(g * shrink()));
+      }
+    });
+  }
 
  private:
-  std::uint64_t bits() {  // splitmix64 (Steele et al. 2014)
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+  // Of one row: u, and omega . u - |u|^2 / 2 less what is taken.
+  struct exponents {
+    std::vector<double> u, of;
+    index greatest = 0;
+
+    explicit exponents(random_features const& map)
+        : u(static_cast<std::size_t>(map.rows_)), of(static_cast<std::size_t>(map.features_)) {}
+
+    template <class Io>
+    void find(random_features const& map, sequence_view<Io const> const& x, place<> where,
+              random_feature_options const& options) {
+      double size = 0;
+      std::ranges::fill(of, 0.0);
+      for (index i = 0; i < map.rows_; ++i) {
+        double const z = static_cast<double>(x.read(where, i)) * map.shrink();
+        u[static_cast<std::size_t>(i)] = z;
+        size += z * z;
+        for (std::size_t m = 0; m < of.size(); ++m) of[m] += map.directions_[map.at(0, i) + m] * z;
+      }
+      auto const most = std::ranges::max_element(of);
+      greatest = most - of.begin();
+      double const taken = options.stabiliser + (options.stabilised_by_row ? *most : size / 2);
+      for (double& exponent : of) exponent -= taken;
+    }
+  };
+
+  static void check_options(random_feature_options const& options) {
+    require(std::isfinite(options.stabiliser), "stabiliser is ", options.stabiliser,
+            "; it must be finite");
+  }
+  double feature(exponents const& e, index m) const {
+    return std::exp(e.of[static_cast<std::size_t>(m)]) / std::sqrt(static_cast<double>(features_));
+  }
+  // K^(-1/4)
+  double shrink() const { return 1 / std::sqrt(std::sqrt(static_cast<double>(rows_))); }
+  std::size_t at(index m, index i) const { return static_cast<std::size_t>(i * features_ + m); }
+
+  // A vector of K Gaussian numbers. (Box and Muller 1958)
+  std::vector<double> gaussian(std::mt19937_64& bits) const {
+    std::vector<double> x;
+    while (x.size() < static_cast<std::size_t>(rows_)) {
+      double const radius = std::sqrt(-2 * std::log(1 - spectra::unit_uniform(bits)));
+      double const angle = 2 * std::numbers::pi * spectra::unit_uniform(bits);
+      x.push_back(radius * std::cos(angle)), x.push_back(radius * std::sin(angle));
+    }
+    x.resize(static_cast<std::size_t>(rows_));
+    return x;
+  }
+  static double length(std::vector<double> const& x) {
+    double total = 0;
+    for (double z : x) total += z * z;
+    return std::sqrt(total);
+  }
+
+  // A Gaussian direction made orthogonal to those of its group before it (twice, against rounding),
+  // and a length of another Gaussian vector.
+  void add_direction(index m, std::mt19937_64& bits) {
+    std::vector<double> x = gaussian(bits);
+    for (int twice = 0; twice < 2; ++twice)
+      for (index before = m / rows_ * rows_; before < m; ++before) {
+        double along = 0, size = 0;
+        for (index i = 0; i < rows_; ++i) {
+          along += x[static_cast<std::size_t>(i)] * direction(before, i);
+          size += direction(before, i) * direction(before, i);
+        }
+        for (index i = 0; i < rows_; ++i)
+          x[static_cast<std::size_t>(i)] -= along / size * direction(before, i);
+      }
+    double const factor = length(gaussian(bits)) / length(x);
+    for (index i = 0; i < rows_; ++i)
+      directions_[at(m, i)] = factor * x[static_cast<std::size_t>(i)];
   }
 
   index features_, rows_;
-  std::uint64_t state_;
-  std::vector<double> directions_;
+  std::vector<double> directions_;  // [K, M]
 };
 
 }  // namespace wane
