@@ -28,11 +28,10 @@ class affine_runner {
   // Vectors of columns side by side: as many as leave registers for the tokens' sums.
   static constexpr int widest = simd_bytes == 64 ? (form::erasing == erasing::none ? 4 : 2) : 1;
 
-  affine_runner(Op const& op, sequence_view<Out> const& output, run_options<State> const& options,
-                index first, index last, index heads)
+  affine_runner(Op const& op, sequence_view<Out> const& output, index first, index last,
+                index heads)
       : op_(op),
         output_(output),
-        options_(options),
         gather_(op),
         rows_(recurrence_shape(op.shape()).rows),
         first_(first),
@@ -46,11 +45,13 @@ class affine_runner {
         stores_(choose_stores(op, output)),
         in_lanes_((layout_of(op) & layout_of(output)).columns) {}
 
-  // `w` is the walk of the first head.
-  void operator()(walk w, index heads) {
+  // A part of the walk of the first head, from states before to states after.
+  void operator()(walk w, index heads, state_view<State const> const& before,
+                  state_view<State> const& after) {
     index const first_head = w.head;
     auto const of_head = [&](index h) { return states_.data() + h * rows_ * columns_; };
-    for (index h = 0; h < heads; ++h) load_state(w.sequence, first_head + h, of_head(h));
+    for (index h = 0; h < heads; ++h)
+      load_state(before.values, w.sequence, first_head + h, of_head(h));
     for (index k = 0; k < w.count; k += tokens_at_once)
       for (index h = 0; h < heads; ++h) {
         w.head = first_head + h;
@@ -58,7 +59,8 @@ class affine_runner {
         next.head = first_head + (h + 1) % heads;
         take(w.part(k, tokens_at_once), of_head(h), next);
       }
-    for (index h = 0; h < heads; ++h) save_state(w.sequence, first_head + h, of_head(h));
+    for (index h = 0; h < heads; ++h)
+      save_state(after.values, w.sequence, first_head + h, of_head(h));
   }
 
  private:
@@ -80,8 +82,7 @@ class affine_runner {
              state + first * rows_ + i * own);
     });
   }
-  void load_state(index sequence, index head, T* state) const {
-    auto const& from = options_.initial.values;
+  void load_state(view<State const, 4> const& from, index sequence, index head, T* state) const {
     std::fill_n(state, rows_ * columns_, T(0));
     if (from.data)
       for_rows(state, [&](index i, index first, index count, T* row) {
@@ -89,8 +90,7 @@ class affine_runner {
           row[j] = static_cast<T>(from(sequence, head, i, first + j));
       });
   }
-  void save_state(index sequence, index head, T* state) const {
-    auto const& to = options_.final.values;
+  void save_state(view<State, 4> const& to, index sequence, index head, T* state) const {
     if (to.data)
       for_rows(state, [&](index i, index first, index count, T const* row) {
         for (index j = 0; j < count; ++j)
@@ -101,10 +101,16 @@ class affine_runner {
   // Some tokens of one head, while the next are brought near.
   void take(walk const& w, T* state, walk const& next) {
     index const count = (w.count + tokens - 1) / tokens;
-    load_values(w, count * tokens);
-    for (index c = 0; c < count; ++c)
-      chunks_[c] = gather_(w, c * tokens, reads_.data() + c * gather_.numbers_to_read(),
+    for (index c = 0; c < count; ++c) {
+      index const k = c * tokens;
+      auto const x = gather_.tokens_at(w, k);
+      int const present = static_cast<int>(std::min<index>(tokens, w.count - k));
+      chunks_[c] = gather_(x, present, reads_.data() + c * gather_.numbers_to_read(),
                            writes_.data() + c * gather_.numbers_to_write());
+      for (int t = 0; t < tokens; ++t)
+        load_values(x[static_cast<std::size_t>(t)], t < present,
+                    values_.data() + (k + t) * columns_);
+    }
     int const each = want(next, count);
     void const* const* soon = soon_.data();
     for_panels([&](index first, auto vectors) {
@@ -168,24 +174,18 @@ class affine_runner {
   }
   index row_blocks() const { return (rows_ + width - 1) / width; }
 
-  void load_values(walk const& w, index padded) {
-    for (index k = 0; k < padded; ++k) {
-      T* const row = values_.data() + k * columns_;
-      index j = 0;
-      if (k < w.count) {
-        auto const x = op_.at(w.token(k));
-        index const count = last_ - first_;
-        if constexpr (reads_lanes<Op>)
-          if (in_lanes_) {
-            for (; j + width <= count; j += width) x.value(lanes<width>{first_ + j}).store(row + j);
-            if (j < count)
-              x.value(partial_lanes<width>{first_ + j, static_cast<int>(count - j)}).store(row + j);
-            j = count;
-          }
-        for (; j < count; ++j) row[j] = T(x.value(first_ + j));
+  // The values of a token; zeros where none is present.
+  void load_values(typename gatherer::Token const& x, bool present, T* row) const {
+    index j = 0, count = present ? last_ - first_ : 0;
+    if constexpr (reads_lanes<Op>)
+      if (in_lanes_) {
+        for (; j + width <= count; j += width) x.value(lanes<width>{first_ + j}).store(row + j);
+        if (j < count)
+          x.value(partial_lanes<width>{first_ + j, static_cast<int>(count - j)}).store(row + j);
+        j = count;
       }
-      for (; j < columns_; ++j) row[j] = T(0);
-    }
+    for (; j < count; ++j) row[j] = T(x.value(first_ + j));
+    for (; j < columns_; ++j) row[j] = T(0);
   }
 
   void store_outputs(walk const& w) const {
@@ -207,7 +207,6 @@ class affine_runner {
 
   Op const& op_;
   sequence_view<Out> const& output_;
-  run_options<State> const& options_;
   gatherer gather_;
   index rows_, first_, last_, columns_;
   aligned_numbers<T> states_, reads_, writes_, values_, outputs_;
@@ -251,13 +250,12 @@ void run_affine(Op const& op, sequence_view<Out> const& output, run_options<Stat
     walk const w = walk_of(group / groups * shape.heads + first_head, shape, options.packed,
                            options.direction, options.initial.positions);
     index const last = std::min(first + piece, shape.columns);
-    if (w.count == 0) {
-      for (index h = 0; h < count; ++h)
-        keep(state_access<accumulate_type<Op>, State>{options, w.sequence, first_head + h},
-             shape.rows, first, last);
-      return;
-    }
-    affine_runner<Op, Out, State>(op, output, options, first, last, count)(w, count);
+    affine_runner<Op, Out, State> runner(op, output, first, last, count);
+    for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto state) {
+      if (part.count > 0) return runner(part, count, state.before, state.after);
+      for (state.head = first_head; state.head < first_head + count; ++state.head)
+        keep(state, shape.rows, first, last);
+    });
     stream_fence();
   });
 }

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+
 #include "wane/core/decay.hpp"
-#include "wane/run/micro_chunk.hpp"
 #include "wane/core/walk.hpp"
+#include "wane/run/micro_chunk.hpp"
 
 namespace wane {
 
@@ -49,14 +51,16 @@ class term_gatherer {
   index numbers_to_read() const { return row_blocks() * form::reads * width; }
   index numbers_to_write() const { return row_blocks() * form::writes * width; }
 
-  // Tokens k to k + 3 of a walk, those behind its end left out.
-  micro_chunk<T> operator()(walk const& w, index k, T* reads, T* writes) const {
-    index const last = w.count - 1;
-    Token const x[] = {op_.at(w.token(k)), op_.at(w.token(at_most(last, k + 1))),
-                       op_.at(w.token(at_most(last, k + 2))),
-                       op_.at(w.token(at_most(last, k + 3)))};
+  // Tokens k to k + 3 of a walk; those behind its end are its last.
+  std::array<Token, tokens> tokens_at(walk const& w, index k) const {
     static_assert(tokens == 4);
-    int const count = static_cast<int>(at_most(index{tokens}, w.count - k));
+    auto const at = [&](index n) { return op_.at(w.token(at_most(w.count - 1, k + n))); };
+    return {at(0), at(1), at(2), at(3)};
+  }
+
+  // The first `count` of these tokens.
+  micro_chunk<T> operator()(std::array<Token, tokens> const& x, int count, T* reads,
+                            T* writes) const {
     micro_chunk<T> chunk;
     chunk.reads = reads, chunk.writes = writes;
     if constexpr (has_direct<Token>) {
@@ -64,9 +68,9 @@ class term_gatherer {
       for (int t = 0; t < count; ++t) chunk.direct[t] = T(x[t].direct());
     }
     if (in_lanes_ && count == tokens)
-      take_rows<true>(x, count, chunk, reads, writes);
+      take_rows<true>(x.data(), count, chunk, reads, writes);
     else
-      take_rows<false>(x, count, chunk, reads, writes);
+      take_rows<false>(x.data(), count, chunk, reads, writes);
     return chunk;
   }
 
