@@ -8,7 +8,7 @@
 #include "wane/run/gather.hpp"
 #include "wane/run/panel.hpp"
 #include "wane/run/pieces.hpp"
-#include "wane/run/step.hpp"
+#include "wane/run/token_panel.hpp"
 
 namespace wane {
 
@@ -224,10 +224,6 @@ template <class Form, int R, class T = typename Form::scalar>
   panel<Form, R>{chunk, rows, state, R * Form::width, value, output, token_stride, soon, each}
       .take();
 }
-
-template <class Op>
-concept runs_in_panels =
-    affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>>;
 
 template <runs_in_panels Op, class Out, class State>
 void run_affine(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {

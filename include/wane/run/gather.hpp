@@ -74,6 +74,16 @@ class term_gatherer {
     return chunk;
   }
 
+  // One term of up to `width` rows of a token, and their decay.
+  template <class Term>
+  WANE_HOST_INLINE vector row_term(Term const& term, index first, int count) const {
+    return in_lanes_ ? lanes_of<true>(term, first, count) : lanes_of<false>(term, first, count);
+  }
+  WANE_HOST_INLINE split_decay<vector> row_decay(Token const& x, index first, int count) const {
+    return in_lanes_ ? decay_at<true>(x, true, first, count)
+                     : decay_at<false>(x, true, first, count);
+  }
+
  private:
   index row_blocks() const { return (rows_ + width - 1) / width; }
 

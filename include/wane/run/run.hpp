@@ -113,6 +113,13 @@ void step_walk(Op const& op, walk const& w, sequence_view<Out> const& output,
       for (index j = first; j < last; ++j) state(0, j) = static_cast<State>(carry[j - first]);
     }
   } else {
+    if constexpr (runs_in_panels<Op> && std::is_same_v<State, V>) {
+      token_panel<Op, Out> const panel(op, output);
+      if (panel.takes(state)) {
+        for (index k = 0; k < w.count; ++k) panel(op, w.token(k), state);
+        return;
+      }
+    }
     for (index k = 0; k < w.count; ++k) {
       auto const at = w.token(k);
       advance(op, at, state, [&](index j, V y) { output.write(at, j, y); });

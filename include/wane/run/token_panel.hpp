@@ -1,0 +1,117 @@
+// One token into a state where it lies, vectors of columns at a time: streaming.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/gather.hpp"
+#include "wane/run/step.hpp"
+
+namespace wane {
+
+template <class Op>
+concept runs_in_panels =
+    affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>>;
+
+// The state is read twice where the token erases, the second time from the first cache: so many
+// columns at once that their rows fit there.
+template <runs_in_panels Op, class Out>
+class token_panel {
+ public:
+  using T = accumulate_type<Op>;
+  using gatherer = term_gatherer<Op>;
+  using Token = token_of<Op>;
+  using vector = typename gatherer::vector;
+  static constexpr int width = gatherer::width;
+  static constexpr bool lanes_fit = reads_lanes<Op>;
+
+  token_panel(Op const& op, sequence_view<Out> const& output)
+      : gather_(op), output_(output), usable_((layout_of(op) & layout_of(output)).columns) {}
+
+  // state: rows x columns, without gaps between columns.
+  bool takes(view<T, 2> const& state) const {
+    return lanes_fit && usable_ && state.stride[1] == 1 && state.extent[1] >= width;
+  }
+
+  void operator()(Op const& op, place<> at, view<T, 2> const& state) const {
+    Token const x = op.at(at);
+    index const columns = state.extent[1];
+    index j = 0;
+    for (; j + 4 * width <= columns; j += 4 * width) take<4>(x, at, state, j);
+    for (; j + width <= columns; j += width) take<1>(x, at, state, j);
+    if (j < columns)
+      advance_columns<T>(x, state, std::integral_constant<int, 1>{}, j,
+                         static_cast<int>(columns - j),
+                         [&](index c, T y) { output_.write(at, c, y); });
+  }
+
+ private:
+  template <int R>
+  [[gnu::noinline]] void take(Token const& x, place<> at, view<T, 2> const& state, index j) const {
+    vector value[R], erased[R], y[R];
+    unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+      if constexpr (lanes_fit) value[r] = x.value(lanes<width>{j + r * width});
+      erased[r] = y[r] = vector(T(0));
+    });
+    if constexpr (has_direct<Token>) {
+      vector const direct(T(x.direct()));
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { y[r] = direct * value[r]; });
+    }
+    if constexpr (has_erase<Token>)
+      for_blocks(state, j, [&](index first, int count, T* s) WANE_INLINE_LAMBDA {
+        T read[width];
+        gather_.row_term([&](auto i) { return x.erase_read(i); }, first, count).store(read);
+        for (int i = 0; i < count; ++i, s += state.stride[0]) {
+          if (read[i] == T(0)) continue;
+          vector const factor(read[i]);
+          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+            erased[r] = multiply_add(factor, vector::load(s + r * width), erased[r]);
+          });
+        }
+      });
+    if constexpr (is_delta_rule<Token>)
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { value[r] = value[r] - erased[r]; });
+    for_blocks(state, j, [&](index first, int count, T* s) WANE_INLINE_LAMBDA {
+      T key[width], query[width], write[width], whole[width], rest[width];
+      if constexpr (has_key<Token>)
+        gather_.row_term([&](auto i) { return x.key(i); }, first, count).store(key);
+      if constexpr (has_query<Token>)
+        gather_.row_term([&](auto i) { return x.query(i); }, first, count).store(query);
+      if constexpr (has_erase_write<Token>)
+        gather_.row_term([&](auto i) { return x.erase_write(i); }, first, count).store(write);
+      if constexpr (gatherer::form::fading != fading::none) {
+        auto const w = gather_.row_decay(x, first, count);
+        w.whole.store(whole), w.rest.store(rest);
+      }
+      for (int i = 0; i < count; ++i, s += state.stride[0])
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          vector b = value[r], next = vector::load(s + r * width);
+          if constexpr (has_key<Token>) b = vector(key[i]) * b;
+          if constexpr (has_erase_write<Token>) b = multiply_add(vector(write[i]), erased[r], b);
+          if constexpr (gatherer::form::fading == fading::none)
+            next = next + b;
+          else
+            next = carried(split_decay<vector>{vector(whole[i]), vector(rest[i])}, next, b);
+          next.store(s + r * width);
+          if constexpr (has_query<Token>)
+            y[r] = multiply_add(vector(query[i]), next, y[r]);
+          else
+            y[r] = y[r] + next;
+        });
+    });
+    unroll<R>([&](auto r)
+                  WANE_INLINE_LAMBDA { output_.write(at, lanes<width>{j + r * width}, y[r]); });
+  }
+
+  // body(first row, how many, where column j of it lies)
+  template <class Body>
+  WANE_HOST_INLINE static void for_blocks(view<T, 2> const& state, index j, Body const& body) {
+    index const rows = state.extent[0];
+    for (index i = 0; i < rows; i += width)
+      body(i, static_cast<int>(at_most(index{width}, rows - i)), &state(i, j));
+  }
+
+  gatherer gather_;
+  sequence_view<Out> const& output_;
+  bool usable_;
+};
+
+}  // namespace wane
