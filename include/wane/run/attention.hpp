@@ -26,9 +26,9 @@ concept attention = requires(Op const& op, index i) {
   op.check_inputs();
 };
 
-// Rows that read a block of columns together, which lies in the first-level cache; so many that
-// finding it in memory is cheap.
-inline constexpr index attention_rows = 384, attention_columns = 64;
+// Tokens of the block that a task has, whose queries (or keys) lie across, and of those that pass
+// by it: as many as make their scores fit the second-level cache, and finding them in memory cheap.
+inline constexpr index attention_block = 384, attention_passing = 64;
 
 // Tokens [begin, end) of a sequence, whose tokens are [first, last).
 struct token_block {
@@ -70,120 +70,118 @@ inline index_range within(index_range range, index begin, index count) {
   return {from, std::clamp<index>(range.end - begin, from, count)};
 }
 
-// The greatest lane of x, in all lanes; N is half their number.
-template <int N, class T, int W>
-simd<T, W> greatest_lane(simd<T, W> x) {
-  if constexpr (N == 0)
-    return x;
-  else
-    return greatest_lane<N / 2>(
-        at_least(x, shuffle(
-                        x, x, [](int l) constexpr { return (l + N) % W; })));
-}
-
 template <class T>
 WANE_HOST_INLINE T exponential(T x) {
   return factor_of(decay_from_log(x));
 }
 
-// The queries of a block: their scores against one block of keys after the other.
+// The queries of a block: their scores against one block of keys after the other, [keys, queries].
 template <attention Op>
 class attending {
  public:
   using T = typename Op::accumulate;
   using vector = simd<T, simd_width<T>>;
 
-  explicit attending(Op const& op)
-      : queries(attention_rows, op.shape().rows),
-        scores(attention_rows, attention_columns),
-        sums(attention_rows, op.shape().columns),
-        op_(op),
-        keys_(op.shape().rows, attention_columns),
-        values_(attention_columns, op.shape().columns),
-        totals_(attention_rows, vector::width),
-        greatest_(attention_rows) {}
+  explicit attending(Op const& op) : attending(op, std::min(attention_block, op.shape().time)) {}
 
   // Then y_i = sums_i / total(i).
   void operator()(token_block const& block) {
     block_ = block;
     count_ = block.end - block.begin;
-    queries.take(op_.query(block.batch, block.head), block.begin, count_, op_.scale());
-    sums.clear({0, count_});
-    std::ranges::fill(greatest_, -infinity);
-    totals_.clear({0, count_});
-    for_each_keys([&](index s, index count, index_range rows) {
-      values_.take(op_.value(block.batch, block.head), s, count);
-      for (index i = rows.begin; i < rows.end; ++i) weigh(i, seen(i, s, count));
-      multiply_add_rows(rows, scores, values_, sums, [&](index i) { return seen(i, s, count); });
+    queries_.take_transposed(op_.query(block.batch, block.head), block.begin, count_, op_.scale());
+    sums.clear(), totals_.clear();
+    std::ranges::fill(greatest_.numbers, -infinity);
+    for_each_keys([&](index s, index count, index_range seeing) {
+      weigh(s, count, seeing);
+      multiply_add_rows(seeing, sums.columns(), turned(scores), values, sums,
+                        [&](index i) { return seen(i, s, count); });
     });
   }
 
-  // Calls use(s, count, rows) for the blocks of keys: their scores then lie in `scores`, in the
-  // rows of the queries that see some of them.
+  // Calls use(s, count, seeing) for the blocks of keys: their scores then lie in `scores`, in the
+  // columns of the queries that see some of them.
   template <class Use>
   void for_each_keys(Use const& use) {
-    auto const key = op_.key(block_.batch, block_.head);
     index const last = keys_seen(op_, block_.end - 1, block_.first).end;
     for (index s = keys_seen(op_, block_.begin, block_.first).begin; s < last;
-         s += attention_columns) {
-      index const count = std::min(attention_columns, last - s);
-      keys_.take_transposed(key, s, count);
-      index_range const rows = within({queries_seeing(op_, s, block_.last).begin,
-                                       queries_seeing(op_, s + count - 1, block_.last).end},
-                                      block_.begin, count_);
-      scores.clear(rows);
-      multiply_add_rows(rows, queries, keys_, scores, [&](index) {
-        return index_range{0, op_.shape().rows};
-      });
-      use(s, count, rows);
+         s += attention_passing) {
+      index const count = std::min(attention_passing, last - s);
+      keys.take(op_.key(block_.batch, block_.head), s, count);
+      values.take(op_.value(block_.batch, block_.head), s, count);
+      index_range const seeing = within({queries_seeing(op_, s, block_.last).begin,
+                                         queries_seeing(op_, s + count - 1, block_.last).end},
+                                        block_.begin, count_);
+      multiply_tiles(count, whole_vectors<T>(seeing), keys, queries_, scores, op_.shape().rows);
+      use(s, count, seeing);
     }
   }
 
-  // What query i of the block sees of keys [s, s + count).
+  // What query i of the block sees of keys [s, s + count), and which queries see key s.
   index_range seen(index i, index s, index count) const {
     return within(keys_seen(op_, block_.begin + i, block_.first), s, count);
   }
+  index_range seeing_key(index s) const {
+    return within(queries_seeing(op_, s, block_.last), block_.begin, count_);
+  }
 
-  T total(index i) const { return sum(vector::load(totals_.row(i))); }
+  T total(index i) const { return totals_.row(0)[i]; }
   // log sum exp of the scores of query i.
-  T log_sum(index i) const { return greatest_[static_cast<std::size_t>(i)] + std::log(total(i)); }
+  T log_sum(index i) const { return greatest_.row(0)[i] + std::log(total(i)); }
 
-  tile<T> queries, scores, sums;
+  tile<T> keys, values, scores, sums;
 
  private:
   static constexpr T infinity = std::numeric_limits<T>::infinity();
 
+  attending(Op const& op, index most)
+      : keys(attention_passing, op.shape().rows),
+        values(attention_passing, op.shape().columns),
+        scores(attention_passing, most),
+        sums(most, op.shape().columns),
+        op_(op),
+        queries_(op.shape().rows, most),
+        greatest_(1, most),
+        totals_(1, most),
+        faded_(1, most) {}
+
   // Scores become weights relative to the greatest so far, and so do the sums.
-  void weigh(index i, index_range seen) {
-    if (seen.begin == seen.end) return;
-    T* const row = scores.row(i);
-    std::fill(row, row + seen.begin, -infinity);
-    std::fill(row + seen.end, row + scores.width, -infinity);
-    T& greatest = greatest_[static_cast<std::size_t>(i)];
-    vector top(greatest), total(T(0));
-    for (index j = 0; j < scores.width; j += vector::width)
-      top = at_least(top, vector::load(row + j));
-    T const now = greatest_lane<vector::width / 2>(top)[0];
-    T const level = now == -infinity ? T(0) : now;
-    for (index j = 0; j < scores.width; j += vector::width) {
-      vector const weight = exponential(vector::load(row + j) - vector(level));
-      weight.store(row + j);
-      total += weight;
+  void weigh(index s, index count, index_range seeing) {
+    index_range const columns = whole_vectors<T>(seeing);
+    for (index k = 0; k < count; ++k) {
+      index_range const some = seeing_key(s + k);
+      T* const row = scores.row(k);
+      std::fill(row + columns.begin, row + some.begin, -infinity);
+      std::fill(row + some.end, row + columns.end, -infinity);
     }
-    T const faded = exponential(greatest - level);
-    greatest = now;
-    T* const totals = totals_.row(i);
-    multiply_add(vector::load(totals), vector(faded), total).store(totals);
-    if (faded == T(1)) return;
-    for (T *x = sums.row(i), *end = x + sums.width; x < end; x += vector::width)
-      (vector::load(x) * vector(faded)).store(x);
+    for (index i = columns.begin; i < columns.end; i += vector::width) {
+      vector const before = vector::load(greatest_.row(0) + i);
+      vector top = before, total(T(0));
+      for (index k = 0; k < count; ++k) top = at_least(top, vector::load(scores.row(k) + i));
+      vector const none(std::numeric_limits<T>::lowest());
+      vector const level = where_below(top, none, vector(T(0)), top);
+      for (index k = 0; k < count; ++k) {
+        vector const weight = exponential(vector::load(scores.row(k) + i) - level);
+        weight.store(scores.row(k) + i);
+        total += weight;
+      }
+      vector const faded = exponential(before - level);
+      T* const totals = totals_.row(0) + i;
+      multiply_add(vector::load(totals), faded, total).store(totals);
+      top.store(greatest_.row(0) + i);
+      faded.store(faded_.row(0) + i);
+    }
+    for (index i = seeing.begin; i < seeing.end; ++i) {
+      T const faded = faded_.row(0)[i];
+      if (faded == T(1)) continue;
+      for (T *x = sums.row(i), *end = x + sums.width; x < end; x += vector::width)
+        (vector::load(x) * vector(faded)).store(x);
+    }
   }
 
   Op const& op_;
   token_block block_{};
   index count_ = 0;
-  tile<T> keys_, values_, totals_;  // totals in lanes: their sum is taken at the end
-  std::vector<T> greatest_;
+  tile<T> queries_, greatest_, totals_, faded_;
 };
 
 template <attention Op>
@@ -200,7 +198,7 @@ void attend(Op const& op, sequence_view<Out> output, attend_options const& optio
   using T = typename Op::accumulate;
   check_attention(op, options.packed);
   check("output", output, op.shape());
-  auto const blocks = blocks_of(op.shape(), op.shape().time, options.packed, attention_rows);
+  auto const blocks = blocks_of(op.shape(), op.shape().time, options.packed, attention_block);
   for_each_task(
       static_cast<index>(blocks.size()), threads_to_use(options.threads), [&](index task) {
         token_block const& block = blocks[static_cast<std::size_t>(task)];

@@ -39,35 +39,29 @@ void query_adjoint(Op const& op, token_block const& block, view<Out const, 2> co
   recurrence_shape const shape = op.shape();
   attending<Op> head(op);
   head(block);
-  index const count = block.end - block.begin;
-  tile<T> g(attention_rows, shape.columns), products(attention_rows, attention_columns),
-      values(shape.columns, attention_columns), keys(attention_columns, shape.rows),
-      gradient(attention_rows, shape.rows);
-  g.take(dy, block.begin, count);
+  index const count = block.end - block.begin, most = head.scores.width;
+  tile<T> g(shape.columns, most), products(attention_passing, most), log_sums(1, most),
+      alongs(1, most), gradient(most, shape.rows);
+  g.take_transposed(dy, block.begin, count);
   for (index i = 0; i < count; ++i) {
     T along(0);
     for (index j = 0; j < shape.columns; ++j)
-      along = multiply_add(g.row(i)[j], head.sums.row(i)[j], along);
+      along = multiply_add(g.row(j)[i], head.sums.row(i)[j], along);
     bool const none = head.total(i) == T(0);
-    summaries[block.begin + i] = {none ? std::numeric_limits<T>::infinity() : head.log_sum(i),
-                                  none ? T(0) : along / head.total(i)};
+    log_sums.row(0)[i] = none ? std::numeric_limits<T>::infinity() : head.log_sum(i);
+    alongs.row(0)[i] = none ? T(0) : along / head.total(i);
+    summaries[block.begin + i] = {log_sums.row(0)[i], alongs.row(0)[i]};
   }
-  head.for_each_keys([&](index s, index some, index_range rows) {
-    values.take_transposed(op.value(block.batch, block.head), s, some);
-    keys.take(op.key(block.batch, block.head), s, some);
-    products.clear(rows);
-    auto const seen = [&](index i) { return head.seen(i, s, some); };
-    multiply_add_rows(rows, g, values, products, [&](index) {
-      return index_range{0, shape.columns};
-    });
-    for (index i = rows.begin; i < rows.end; ++i) {
-      auto const [log_sum, along] = summaries[block.begin + i];
-      weights_and_gradients(
-          head.scores.row(i), products.row(i), seen(i),
-          [x = log_sum](index, int) { return vector(x); },
-          [x = along](index, int) { return vector(x); });
-    }
-    multiply_add_rows(rows, products, keys, gradient, seen);
+  auto const from = [](tile<T> const& x) {
+    return [p = x.row(0)](index i, int n) { return load_first<T, vector::width>(p + i, n); };
+  };
+  head.for_each_keys([&](index s, index some, index_range seeing) {
+    multiply_tiles(some, whole_vectors<T>(seeing), head.values, g, products, shape.columns);
+    for (index k = 0; k < some; ++k)
+      weights_and_gradients(head.scores.row(k), products.row(k), head.seeing_key(s + k),
+                            from(log_sums), from(alongs));
+    multiply_add_rows(seeing, gradient.columns(), turned(products), head.keys, gradient,
+                      [&](index i) { return head.seen(i, s, some); });
   });
   for (index i = 0; i < count; ++i)
     for (index j = 0; j < shape.rows; ++j)
@@ -82,47 +76,37 @@ void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> cons
   using T = typename Op::accumulate;
   using vector = simd<T, simd_width<T>>;
   recurrence_shape const shape = op.shape();
-  index const count = block.end - block.begin, wide = attention_columns;
-  tile<T> keys(attention_rows, shape.rows), values(attention_rows, shape.columns),
-      queries_across(shape.rows, wide), g_across(shape.columns, wide), queries(wide, shape.rows),
-      g(wide, shape.columns), scores(attention_rows, wide), products(attention_rows, wide),
-      key_gradient(attention_rows, shape.rows), value_gradient(attention_rows, shape.columns),
-      log_sums(1, wide), alongs(1, wide);
-  auto const query = op.query(block.batch, block.head);
-  keys.take(op.key(block.batch, block.head), block.begin, count);
-  values.take(op.value(block.batch, block.head), block.begin, count);
-  index const first = std::max(queries_seeing(op, block.begin, block.last).begin,
-                               block.first - (op.keys() - shape.time));
+  index const count = block.end - block.begin, most = std::min(attention_block, op.keys());
+  tile<T> keys(shape.rows, most), values(shape.columns, most),
+      queries(attention_passing, shape.rows), g(attention_passing, shape.columns),
+      scores(attention_passing, most), products(attention_passing, most),
+      key_gradient(most, shape.rows), value_gradient(most, shape.columns);
+  keys.take_transposed(op.key(block.batch, block.head), block.begin, count);
+  values.take_transposed(op.value(block.batch, block.head), block.begin, count);
   index const last = queries_seeing(op, block.end - 1, block.last).end;
-  for (index t = std::max<index>(first, 0); t < last; t += wide) {
-    index const some = std::min(wide, last - t);
-    queries.take(query, t, some, op.scale()), g.take(dy, t, some);
-    queries_across.take_transposed(query, t, some, op.scale());
-    g_across.take_transposed(dy, t, some);
-    for (index j = 0; j < some; ++j) {
-      log_sums.row(0)[j] = summaries[t + j].log_sum;
-      alongs.row(0)[j] = summaries[t + j].along;
-    }
-    index_range const rows =
-        within({keys_seen(op, t, block.first).begin, keys_seen(op, t + some - 1, block.first).end},
-               block.begin, count);
-    scores.clear(rows), products.clear(rows);
-    auto const all = [](index columns) {
-      return [columns](index) { return index_range{0, columns}; };
+  for (index t = queries_seeing(op, block.begin, block.last).begin; t < last;
+       t += attention_passing) {
+    index const some = std::min(attention_passing, last - t);
+    queries.take(op.query(block.batch, block.head), t, some, op.scale()), g.take(dy, t, some);
+    auto const seen = [&](index query) {
+      return within(keys_seen(op, query, block.first), block.begin, count);
     };
     auto const seeing = [&](index i) {
       return within(queries_seeing(op, block.begin + i, block.last), t, some);
     };
-    multiply_add_rows(rows, keys, queries_across, scores, all(shape.rows));
-    multiply_add_rows(rows, values, g_across, products, all(shape.columns));
-    auto const from = [](tile<T> const& x) {
-      return [p = x.row(0)](index j, int n) { return load_first<T, vector::width>(p + j, n); };
-    };
-    for (index i = rows.begin; i < rows.end; ++i)
-      weights_and_gradients(scores.row(i), products.row(i), seeing(i), from(log_sums),
-                            from(alongs));
-    multiply_add_rows(rows, scores, g, value_gradient, seeing);
-    multiply_add_rows(rows, products, queries, key_gradient, seeing);
+    index_range const rows{seen(t).begin, seen(t + some - 1).end};
+    multiply_tiles(some, whole_vectors<T>(rows), queries, keys, scores, shape.rows);
+    multiply_tiles(some, whole_vectors<T>(rows), g, values, products, shape.columns);
+    for (index k = 0; k < some; ++k) {
+      auto const [log_sum, along] = summaries[t + k];
+      weights_and_gradients(
+          scores.row(k), products.row(k), seen(t + k),
+          [x = log_sum](index, int) { return vector(x); },
+          [x = along](index, int) { return vector(x); });
+    }
+    multiply_add_rows(rows, value_gradient.columns(), turned(scores), g, value_gradient, seeing);
+    multiply_add_rows(rows, key_gradient.columns(), turned(products), queries, key_gradient,
+                      seeing);
   }
   for (index i = 0; i < count; ++i) {
     place<> const at{block.batch, block.begin + i, block.head};
@@ -166,7 +150,7 @@ void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
     return summaries.data() + (block.batch * shape.heads + block.head) * shape.time;
   };
   auto const for_each_block = [&](index time, auto const& task) {
-    auto const blocks = blocks_of(shape, time, options.packed, attention_rows);
+    auto const blocks = blocks_of(shape, time, options.packed, attention_block);
     for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
                   [&](index i) { task(blocks[static_cast<std::size_t>(i)]); });
   };

@@ -27,7 +27,8 @@ struct tile {
 
   T* row(index i) { return numbers.data() + i * width; }
   T const* row(index i) const { return numbers.data() + i * width; }
-  void clear(index_range some) { std::fill(row(some.begin), row(some.end), T(0)); }
+  void clear() { std::ranges::fill(numbers, T(0)); }
+  index_range columns() const { return {0, width}; }
 
   // Rows [first, first + count) of x, times `factor`.
   template <class Io>
@@ -44,9 +45,24 @@ struct tile {
   }
 };
 
+// The left side of a product: a tile as it is, or its rows as columns.
+template <class T>
+struct left_side {
+  T const* data;
+  index row, column;  // steps
+};
+template <class T>
+left_side<T> as_it_is(tile<T> const& x) {
+  return {x.row(0), x.width, 1};
+}
+template <class T>
+left_side<T> turned(tile<T> const& x) {
+  return {x.row(0), 1, x.width};
+}
+
 // R rows and C vectors of columns: to += a b, summed over k in `range`.
 template <int R, int C, class T>
-[[gnu::noinline]] void multiply_strip(T const* a, index a_step, T const* b, index b_step, T* to,
+[[gnu::noinline]] void multiply_strip(left_side<T> a, T const* b, index b_step, T* to,
                                       index to_step, index_range range) {
   constexpr int width = simd_width<T>;
   using vector = simd<T, width>;
@@ -60,7 +76,7 @@ template <int R, int C, class T>
     unroll<C>([&](auto c)
                   WANE_INLINE_LAMBDA { column[c] = vector::load(b + k * b_step + c * width); });
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-      vector const x(a[r * a_step + k]);
+      vector const x(a.data[r * a.row + k * a.column]);
       unroll<C>([&](auto c)
                     WANE_INLINE_LAMBDA { sum[r][c] = multiply_add(x, column[c], sum[r][c]); });
     });
@@ -71,40 +87,58 @@ template <int R, int C, class T>
 }
 
 template <int R, class T>
-void multiply_rows(tile<T> const& a, index row, tile<T> const& b, tile<T>& to, index_range range) {
+void multiply_rows(left_side<T> a, index row, tile<T> const& b, tile<T>& to, index_range columns,
+                   index_range range) {
   constexpr int width = simd_width<T>, together = simd_bytes == 64 ? 4 : 2;
   if (range.begin >= range.end) return;
-  index j = 0;
-  for (; j + together * width <= to.width; j += together * width)
-    multiply_strip<R, together>(a.row(row), a.width, b.row(0) + j, b.width, to.row(row) + j,
-                                to.width, range);
-  for (; j < to.width; j += width)
-    multiply_strip<R, 1>(a.row(row), a.width, b.row(0) + j, b.width, to.row(row) + j, to.width,
-                         range);
+  a.data += row * a.row;
+  index j = columns.begin;
+  for (; j + together * width <= columns.end; j += together * width)
+    multiply_strip<R, together>(a, b.row(0) + j, b.width, to.row(row) + j, to.width, range);
+  for (; j < columns.end; j += width)
+    multiply_strip<R, 1>(a, b.row(0) + j, b.width, to.row(row) + j, to.width, range);
 }
 
-// to_i += sum over k in range(i) of a_ik b_k, for the rows i in `rows`. What is out of range is
-// not looked at, NaN or not. Six rows go together where their ranges overlap.
+// to_ij += sum over k in range(i) of a_ik b_kj, for i in `rows` and j in `columns`, whole vectors.
+// What is out of range is not looked at, NaN or not. Six rows go together where their ranges
+// overlap; every sum is in the order of k.
 template <class T, class Range>
-void multiply_add_rows(index_range rows, tile<T> const& a, tile<T> const& b, tile<T>& to,
-                       Range const& range) {
+void multiply_add_rows(index_range rows, index_range columns, left_side<T> const& a,
+                       tile<T> const& b, tile<T>& to, Range const& range) {
   constexpr int together = 6;
+  auto const one = [&](index i, index_range k) { multiply_rows<1>(a, i, b, to, columns, k); };
   index i = rows.begin;
   for (; i + together <= rows.end; i += together) {
     index_range common = range(i);
     for (int r = 1; r < together; ++r)
       common = {std::max(common.begin, range(i + r).begin), std::min(common.end, range(i + r).end)};
     if (common.begin >= common.end) {
-      for (int r = 0; r < together; ++r) multiply_rows<1>(a, i + r, b, to, range(i + r));
+      for (int r = 0; r < together; ++r) one(i + r, range(i + r));
       continue;
     }
-    for (int r = 0; r < together; ++r)
-      multiply_rows<1>(a, i + r, b, to, {range(i + r).begin, common.begin});
-    multiply_rows<together>(a, i, b, to, common);
-    for (int r = 0; r < together; ++r)
-      multiply_rows<1>(a, i + r, b, to, {common.end, range(i + r).end});
+    for (int r = 0; r < together; ++r) one(i + r, {range(i + r).begin, common.begin});
+    multiply_rows<together>(a, i, b, to, columns, common);
+    for (int r = 0; r < together; ++r) one(i + r, {common.end, range(i + r).end});
   }
-  for (; i < rows.end; ++i) multiply_rows<1>(a, i, b, to, range(i));
+  for (; i < rows.end; ++i) one(i, range(i));
+}
+
+// The whole vectors that hold `range`.
+template <class T>
+index_range whole_vectors(index_range range) {
+  constexpr index width = simd_width<T>;
+  return {range.begin / width * width, (range.end + width - 1) / width * width};
+}
+
+// to = a b in rows [0, rows) and `columns`; the sums are over `count` terms.
+template <class T>
+void multiply_tiles(index rows, index_range columns, tile<T> const& a, tile<T> const& b,
+                    tile<T>& to, index count) {
+  for (index i = 0; i < rows; ++i)
+    std::fill(to.row(i) + columns.begin, to.row(i) + columns.end, T(0));
+  multiply_add_rows({0, rows}, columns, as_it_is(a), b, to, [count](index) {
+    return index_range{0, count};
+  });
 }
 
 }  // namespace wane
