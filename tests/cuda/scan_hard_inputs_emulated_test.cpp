@@ -108,6 +108,10 @@ TEST(EmulatedScanHardInputs, WrongCallsAreRefusedBeforeAnythingIsWritten) {
   support::expect_error({"the workspace has 0 bytes"}, [&] { call(options, {}); });
   support::expect_error({"the workspace has 8 bytes"}, [&] { call(options, {memory, 8}); });
   support::expect_error({"not aligned"}, [&] { call(options, {memory + 4, 4000}); });
+  wane::kept_state<float> const on_the_way[] = {{5, run.final}};
+  options.keep = on_the_way;
+  support::expect_error({"keep has 1"}, [&] { call(options, {memory, sizeof(memory)}); });
+  options.keep = {};
   std::vector<index> const none{0}, all{0, 10};
   options.packed = {none};
   options.initial = {}, options.final = {};

@@ -125,7 +125,7 @@ TEST(SoftmaxAttention, ReadsAnyStrides) {
 }
 
 TEST(SoftmaxAttention, OfAWindowAndACache) {
-  for (index window : {0, 1, 2, 64, 100, 1000})
+  for (index window : {index{0}, index{1}, index{2}, index{64}, index{100}, index{1000}, INT64_MAX})
     for (index cache : {0, 1, 130})
       EXPECT_LE(
           error_of<double>(
@@ -282,6 +282,18 @@ TEST(SoftmaxAttentionAdjoint, HasTheSameBitsForAnyThreads) {
   same(dq, eq), same(dk, ek), same(dv, ev);
 }
 
+TEST(SoftmaxAttention, OfNoQueriesNeedsNoneAndGivesNothingBack) {
+  tensor<float> k(2, 5, 3, 4), v(2, 5, 3, 6), dk(2, 5, 3, 4), dv(2, 5, 3, 6);
+  wane::sequence_view<float const> const q(nullptr, 2, 0, 3, 4);
+  wane::sequence_view<float> const y(nullptr, 2, 0, 3, 6);
+  wane::softmax_attention<float> const op({q, k, v}, {.window = INT64_MAX});
+  k.fill([](auto...) { return 1; }), v.fill([](auto...) { return 1; });
+  wane::attend(op, y);
+  wane::attend_adjoint(op, y, {{}, dk.view(), dv.view()});
+  dk.for_each([&](auto... at) { EXPECT_EQ(dk(at...), 0); });
+  dv.for_each([&](auto... at) { EXPECT_EQ(dv(at...), 0); });
+}
+
 TEST(SoftmaxAttention, SaysWhatDoesNotFit) {
   tensor<float> q(1, 9, 4, 3), k(1, 8, 4, 3), v(1, 8, 4, 5), y(1, 9, 4, 5), of_three(1, 9, 3, 3);
   using op = wane::softmax_attention<float>;
@@ -290,6 +302,8 @@ TEST(SoftmaxAttention, SaysWhatDoesNotFit) {
   support::expect_error({"rows", "3", "5"}, [&] { op({y, q, y}); });
   support::expect_error({"window", "-1"}, [&] { op({q, q, y}, {.window = -1}); });
   support::expect_error({"scale", "finite"}, [&] { op({q, q, y}, {.scale = HUGE_VAL}); });
+  wane::sequence_view<float const> const none(nullptr, 1, 9, 4, 3);
+  support::expect_error({"key has no data"}, [&] { wane::attend(op({q, none, y}), y.view()); });
   support::expect_error({"output", "columns 3", "5"}, [&] {
     wane::attend(op({q, q, y}), q.view());
   });

@@ -50,10 +50,10 @@ class softmax_attention {
 
   // Throws wane::error for a tensor without data.
   void check_inputs() const {
-    bool const nothing = shape().batch * shape().time == 0;
-    require(nothing || in_.query.data, "query has no data; it must point to its values");
-    require(nothing || in_.key.data, "key has no data; it must point to its values");
-    require(nothing || in_.value.data, "value has no data; it must point to its values");
+    for (auto const& [name, x] :
+         {std::pair{"query", &in_.query}, {"key", &in_.key}, {"value", &in_.value}})
+      require(x->data || x->extent[0] * x->extent[1] == 0, name,
+              " has no data; it must point to its values");
   }
 
   // Of the output; its rows are K.
@@ -74,7 +74,9 @@ class softmax_attention {
   matrix head_of(sequence_view<Io const> const& x, index b, index h) const {
     index const own = x.extent[2], all = shape().heads;
     place<> const at{b, 0, groups_ == head_groups::tiled ? h % own : h / (all / own)};
-    return {x.element(at, 0), {x.extent[1], x.extent[3]}, {x.stride[1], x.stride[3]}};
+    return {x.data ? x.element(at, 0) : nullptr,
+            {x.extent[1], x.extent[3]},
+            {x.stride[1], x.stride[3]}};
   }
 
   keyed_inputs<Io> in_;

@@ -61,7 +61,8 @@ index_range keys_seen(Op const& op, index t, index first) {
 template <class Op>
 index_range queries_seeing(Op const& op, index s, index last) {
   index const own = s - (op.keys() - op.shape().time);
-  return {std::max<index>(own, 0), op.window() ? std::min(last, own + op.window()) : last};
+  bool const cut = op.window() && op.window() < last - own;
+  return {std::max<index>(own, 0), cut ? own + op.window() : last};
 }
 
 // `range` less `begin`, within a block of `count`.

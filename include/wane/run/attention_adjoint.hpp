@@ -141,7 +141,7 @@ void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
   check_gradients(op, to);
   sequence_view<Out const> const dy = output_gradient;
   auto const dy_of = [&](token_block const& block) {
-    return view<Out const, 2>(dy.element({block.batch, 0, block.head}, 0),
+    return view<Out const, 2>(dy.data ? dy.element({block.batch, 0, block.head}, 0) : nullptr,
                               {dy.extent[1], dy.extent[3]}, {dy.stride[1], dy.stride[3]});
   };
   std::vector<query_summary<T>> summaries(
