@@ -16,14 +16,15 @@ template <class Op, class Out, class Gradients>
 consteval void check_adjoint() {
   check_scan<Op, std::remove_const_t<Out>>();
   using V = accumulate_type<Op>;
-  using Sink = decltype(std::declval<Gradients const&>().at(place<>{}));
+  using Sink = sink_of<Gradients, Op>;
   static_assert(std::is_trivially_copyable_v<Gradients>,
                 "wane::cuda::adjoint: gradients are copied to the device; theirs must be trivially "
                 "copyable, and `at` and the members of the sink WANE_HOST_DEVICE");
   static_assert(takes_what_it_names<Sink, V>,
                 "wane::cuda::adjoint: element, column, row and whole of a sink take gradients of "
                 "the type the recurrence computes in; one here takes another");
-  static_assert(time_invariant<Op> || (!takes_rows<Sink, V> && !takes_tokens<Sink, V>),
+  static_assert((time_invariant<Op> || (!takes_rows<Sink, V> && !takes_tokens<Sink, V>)) &&
+                    !takes_all<Sink, V>,
                 "wane::cuda::adjoint: gradients by row or token are sums over columns; they are "
                 "there for a time-invariant recurrence only, which gets them once a head");
   static_assert(

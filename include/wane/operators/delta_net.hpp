@@ -67,7 +67,11 @@ class delta_net : public keyed_memory<Io, Accumulate> {
     token_view<Io> strength;
     gate_gradient<Gate, Io> log_decay = {};
 
-    void check(recurrence_shape const& shape) const { check_keyed(in, shape); }
+    void check(recurrence_shape const& shape) const {
+      check_keyed(in, shape);
+      check_if_present("the gradient of strength", strength, shape);
+      check_gate_gradient(log_decay, shape);
+    }
     wane::layout layout() const { return layout_of(in.value); }
 
     struct sink {
@@ -81,7 +85,8 @@ class delta_net : public keyed_memory<Io, Accumulate> {
         token const x = op.at(where);
         V by_strength(0), head = g.whole.decay;
         for (index i = 0; i < g.rows; ++i) {
-          V const k = x.keyed::terms::key(i), w = x.decay_at(i), read = w * g.erase_read[i];
+          V const k = x.keyed::terms::key(i), w = x.decay_at(i);
+          V const read = w == V(0) ? V(0) : w * g.erase_read[i];  // a reset looks at nothing
           by_strength = multiply_add(k, g.key[i], by_strength);
           head = multiply_add(k, read, head);
           if constexpr (row_gate<Gate>)

@@ -65,6 +65,19 @@ void check_gate_parameters(G const& gate) {
   if constexpr (requires { gate.check_parameters(); }) gate.check_parameters();
 }
 
+// Throws wane::error when a gradient of log decays that is present does not fit.
+template <class None>
+void check_gate_gradient(None const&, recurrence_shape const&) {}
+template <class T>
+void check_gate_gradient(token_view<T> const& to, recurrence_shape const& shape) {
+  check_if_present("the gradient of log_decay", to, shape);
+}
+template <class T>
+void check_gate_gradient(sequence_view<T> const& to, recurrence_shape shape) {
+  shape.columns = shape.rows;
+  check_if_present("the gradient of log_decay", to, shape);
+}
+
 // Whether rows of a gate may be read in lanes.
 template <class G>
 wane::layout layout_of_gate(G const& gate) {

@@ -42,7 +42,10 @@ class gla : public keyed_memory<Io, Accumulate> {
     keyed_gradients<Io> in;
     gate_gradient<Gate, Io> log_decay;
 
-    void check(recurrence_shape const& shape) const { check_keyed(in, shape); }
+    void check(recurrence_shape const& shape) const {
+      check_keyed(in, shape);
+      check_gate_gradient(log_decay, shape);
+    }
     wane::layout layout() const { return layout_of(in.value); }
 
     struct sink {

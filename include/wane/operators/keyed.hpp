@@ -202,7 +202,7 @@ class keyed_memory {
 // to[b, t, g, i] = the sum of from[b, t, h, i] over the H / G heads h of group g.
 // Throws wane::error when the shapes do not fit.
 template <class Io>
-void sum_over_groups(sequence_view<Io const> from, sequence_view<Io> to,
+void sum_over_groups(std::type_identity_t<sequence_view<Io const>> from, sequence_view<Io> to,
                      head_groups groups = head_groups::interleaved) {
   index const count = to.extent[2], each = count > 0 ? from.extent[2] / count : 0;
   for (int i : {0, 1, 3})

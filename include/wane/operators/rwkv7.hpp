@@ -93,8 +93,8 @@ class rwkv7 : public keyed_memory<Io, Accumulate> {
 
     void check(recurrence_shape shape) const {
       check_keyed(in, shape);
+      check_gate_gradient(log_decay, shape);
       shape.columns = shape.rows;
-      check_if_present("the gradient of log_decay", log_decay, shape);
       check_if_present("the gradient of removal", removal, shape);
       check_if_present("the gradient of rate", rate, shape);
       check_if_present("the gradient of bonus", bonus, shape);

@@ -71,7 +71,9 @@ class column_adjoint {
     if constexpr (is_delta_rule<Token>) erase_cotangent = -value_gradient;
     if constexpr (has_erase<Token>)
       for (index i = 0; i < rows_; ++i) {
-        pending[i] = multiply(V(conjugate(x.erase_read(i))), erase_cotangent);
+        auto const read = x.erase_read(i);
+        pending[i] = V(T(0));  // where nothing is read: after a reset, say
+        if (read != decltype(read)(0)) pending[i] = multiply(V(conjugate(read)), erase_cotangent);
         sums.rows[static_cast<std::size_t>(i)].erase_read +=
             gathered<A>(multiply(conjugate(before[i]), erase_cotangent));
       }
