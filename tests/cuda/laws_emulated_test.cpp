@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "support/problems.hpp"
+#include "support/memory_problems.hpp"
 #include "wane/testing/emulated_run.hpp"
 #include "wane/testing/laws.hpp"
 
@@ -31,7 +31,13 @@ TYPED_TEST(EmulatedLaws, Hold) {
                                 bound, 1, runner));
     }
   expect_to_hold(check_laws(bank_problem<TypeParam>(1, 97, 1, 4, 3), bound, 1, runner));
-  expect_to_hold(check_laws(keyed_problem<TypeParam>(1, 97, 1, 3, 5), bound, 1, runner));
+  expect_to_hold(check_laws(user_memory_problem<TypeParam>(1, 97, 1, 3, 5), bound, 1, runner));
+}
+
+TEST(EmulatedLawsOfMemories, HoldWhereNothingIsErased) {
+  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  expect_to_hold(check_laws(gla_problem<float>({1, 97, 2, 3, 5, 1}), 1e-6, 1, runner));
+  expect_to_hold(check_laws(retnet_problem<float>({2, 97, 2, 3, 5}), 1e-6, 1, runner));
 }
 
 }  // namespace

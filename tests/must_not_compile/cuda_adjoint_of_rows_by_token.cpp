@@ -1,13 +1,13 @@
 // expect: gradients by row or token are sums over columns
 // SPDX-License-Identifier: MIT
 // A keyed memory has gradients of its keys at every token, which no kernel sums over columns yet.
-#include "support/problems.hpp"
+#include "support/memory_problems.hpp"
 #include "wane/testing/emulated_run.hpp"
 
 #ifdef WANE_CONTROL
 using problem = wane::testing::bank_problem<float>;
 #else
-using problem = wane::testing::keyed_problem<float>;
+using problem = wane::testing::gla_problem<float>;
 #endif
 
 void use(problem& p, wane::sequence_view<float> dy) {

@@ -1,11 +1,11 @@
-// Problems for the law kit: random data for each operator, sliced in time.
+// Problems for the law kit: random data for channels, banks and a user's memory, sliced in time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <array>
 #include <span>
 
-#include "support/keyed_operators.hpp"
+#include "support/user_operators.hpp"
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/testing/compare.hpp"
@@ -115,75 +115,52 @@ struct bank_problem {
   }
 };
 
-template <class T>
-struct keyed_problem {
+// A user's keyed memory that decays by row; what it erases, if anything, is small.
+template <class T, support::erases Erase = support::erases::no>
+struct user_memory_problem {
+  using memory = support::keyed_memory<T, support::forgets::by_row, Erase>;
   std::mt19937_64 bits{3};
-  random_tensor<T> gate, keys, queries, values;
+  random_tensor<T> query, key, value, decay, erase_read, erase_write;
+  std::vector<T> direct, direct_gradient;
 
-  keyed_problem(index b, index t, index h, index k, index v)
-      : gate(random_tensor<T>(b, t, h, k, bits).as_log_decay()),
-        keys(b, t, h, k, bits),
-        queries(b, t, h, k, bits),
-        values(b, t, h, v, bits) {}
+  user_memory_problem(index b, index t, index h, index k, index v)
+      : query(b, t, h, k, bits),
+        key(b, t, h, k, bits),
+        value(b, t, h, v, bits),
+        decay(random_tensor<T>(b, t, h, k, bits).as_log_decay()),
+        erase_read(b, t, h, k, bits),
+        erase_write(b, t, h, k, bits),
+        direct(random_numbers<T>(static_cast<std::size_t>(h), bits)),
+        direct_gradient(static_cast<std::size_t>(b * t * h)) {
+    for (auto* x : {&erase_read.values, &erase_write.values})
+      for (T& each : *x) each *= real_type<T>(0.3);
+  }
 
-  index time() const { return values.extent[1]; }
-  decay_by_row<T> make(index begin, index end) const {
-    return {gate.view().tokens(begin, end), keys.view().tokens(begin, end),
-            queries.view().tokens(begin, end), values.view().tokens(begin, end)};
+  index time() const { return value.extent[1]; }
+  memory make(index begin, index end) const {
+    auto const part = [&](random_tensor<T> const& x) { return x.view().tokens(begin, end); };
+    return {{part(query), part(key), part(value), part(decay), part(erase_read), part(erase_write),
+             direct.data()}};
   }
-  std::array<std::span<T>, 4> inputs() {
-    return {gate.values, keys.values, queries.values, values.values};
+  std::array<std::span<T>, 6> inputs() {
+    return {query.values, key.values,        value.values,
+            decay.values, erase_read.values, erase_write.values};
   }
-  std::array<std::span<T>, 4> input_gradients() {
-    return {gate.gradient, keys.gradient, queries.gradient, values.gradient};
+  std::array<std::span<T>, 6> input_gradients() {
+    return {query.gradient, key.gradient,        value.gradient,
+            decay.gradient, erase_read.gradient, erase_write.gradient};
   }
-  typename decay_by_row<T>::gradients gradients() {
-    return {gate.gradient_view(), keys.gradient_view(), queries.gradient_view(),
-            values.gradient_view()};
+  support::keyed_gradients<T> gradients() {
+    return {query.gradient_view(),
+            key.gradient_view(),
+            value.gradient_view(),
+            decay.gradient_view(),
+            erase_read.gradient_view(),
+            erase_write.gradient_view(),
+            {direct_gradient.data(), value.extent[0], value.extent[1], value.extent[2]}};
   }
 };
-
 template <class T>
-struct delta_problem {
-  std::mt19937_64 bits{4};
-  random_tensor<T> strength, keys, queries, values;
-  mutable std::vector<delta_rule<T>> whole;
-
-  delta_problem(index b, index t, index h, index k, index v)
-      : strength(b, t, h, 1, bits),
-        keys(b, t, h, k, bits),
-        queries(b, t, h, k, bits),
-        values(b, t, h, v, bits) {
-    for (T& x : strength.values) x = T(0.5);
-    for (auto k0 = keys.values.begin(); k0 != keys.values.end(); k0 += k) {
-      double size = 0;
-      for (index i = 0; i < k; ++i) size += static_cast<double>(std::norm(k0[i]));
-      for (index i = 0; i < k; ++i) k0[i] /= static_cast<real_type<T>>(std::sqrt(size));
-    }
-  }
-
-  index time() const { return values.extent[1]; }
-  delta_rule<T> make(index begin, index end) const {
-    auto const& e = strength.extent;
-    token_view<T const> const b(strength.values.data(), e[0], e[1], e[2]);
-    return {b.tokens(begin, end), keys.view().tokens(begin, end), queries.view().tokens(begin, end),
-            values.view().tokens(begin, end)};
-  }
-  std::array<std::span<T>, 4> inputs() {
-    return {strength.values, keys.values, queries.values, values.values};
-  }
-  std::array<std::span<T>, 4> input_gradients() {
-    return {strength.gradient, keys.gradient, queries.gradient, values.gradient};
-  }
-  typename delta_rule<T>::gradients gradients() {
-    whole = {make(0, time())};
-    auto const& e = strength.extent;
-    return {whole[0],
-            {strength.gradient.data(), e[0], e[1], e[2]},
-            keys.gradient_view(),
-            queries.gradient_view(),
-            values.gradient_view()};
-  }
-};
+using user_eraser_problem = user_memory_problem<T, support::erases::yes>;
 
 }  // namespace wane::testing

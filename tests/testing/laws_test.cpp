@@ -58,14 +58,16 @@ TYPED_TEST(Laws, ExponentialBank) {
                 std::to_string(channels) + " channels: ");
 }
 
-TYPED_TEST(Laws, KeyedMemoryWithDecayByRow) {
+TYPED_TEST(Laws, UsersMemory) {
   for (index time : times)
-    expect_to_hold(check_laws(keyed_problem<TypeParam>(1, time, 2, 5, 7), agreement<TypeParam>));
+    expect_to_hold(
+        check_laws(user_memory_problem<TypeParam>(1, time, 2, 5, 7), agreement<TypeParam>));
 }
 
-TYPED_TEST(Laws, DeltaRule) {
+TYPED_TEST(Laws, UsersMemoryThatErases) {
   for (index time : times)
-    expect_to_hold(check_laws(delta_problem<TypeParam>(1, time, 2, 5, 7), agreement<TypeParam>));
+    expect_to_hold(
+        check_laws(user_eraser_problem<TypeParam>(1, time, 2, 5, 7), agreement<TypeParam>));
 }
 
 template <class T>
@@ -91,11 +93,13 @@ TYPED_TEST(AdjointLaws, ExponentialBank) {
       expect_adjoint(bank_problem<TypeParam>(2, 70, 2, states, channels));
 }
 
-TYPED_TEST(AdjointLaws, KeyedMemoryWithDecayByRow) {
-  expect_adjoint(keyed_problem<TypeParam>(2, 70, 2, 5, 7));
+TYPED_TEST(AdjointLaws, UsersMemory) {
+  expect_adjoint(user_memory_problem<TypeParam>(2, 70, 2, 5, 7));
 }
 
-TYPED_TEST(AdjointLaws, DeltaRule) { expect_adjoint(delta_problem<TypeParam>(2, 70, 2, 5, 7)); }
+TYPED_TEST(AdjointLaws, UsersMemoryThatErases) {
+  expect_adjoint(user_eraser_problem<TypeParam>(2, 70, 2, 5, 7));
+}
 
 // The test of the tests: what breaks a law is told, and by the law it breaks.
 std::vector<std::string> broken(std::vector<law_result> const& results) {

@@ -1,0 +1,190 @@
+// Wrong input to the keyed memories: every message names the argument, and nothing is written.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "support/expect_error.hpp"
+#include "wane/operators/gated_delta_net.hpp"
+#include "wane/operators/kimi_delta_attention.hpp"
+#include "wane/operators/retnet.hpp"
+#include "wane/operators/rwkv7.hpp"
+#include "wane/run/adjoint.hpp"
+#include "wane/run/run.hpp"
+
+namespace {
+
+using support::expect_error;
+using wane::index;
+using view = wane::sequence_view<float const>;
+using numbers_by_token = wane::token_view<float const>;
+
+constexpr index B = 2, T = 3, H = 4, K = 5, V = 6;
+float const zeros[B * T * H * (V + 1)] = {};
+view const keys(zeros, B, T, H, K), values(zeros, B, T, H, V);
+numbers_by_token const ones_a_head(zeros, B, T, H);
+wane::keyed_inputs<float> const good{keys, keys, values};
+
+// `make` makes an operator; that, or its run, must be refused.
+void refused(std::vector<std::string> const& pieces, auto const& make) {
+  std::vector<float> y(B * T * H * V, -7.f);
+  expect_error(pieces,
+               [&] { wane::run(make(), wane::sequence_view<float>(y.data(), B, T, H, V)); });
+  EXPECT_EQ(y, std::vector<float>(y.size(), -7.f)) << "written in spite of the error";
+}
+void inputs_refused(std::vector<std::string> const& pieces, wane::keyed_inputs<float> const& in,
+                    wane::keyed_options const& options = {}) {
+  refused(pieces, [&] { return wane::gla<float>(in, keys, options); });
+}
+
+TEST(MemoriesWrongInput, ShapesOfQueriesKeysAndValues) {
+  inputs_refused({"key", "batch 1", "must be 2"}, {keys, {zeros, 1, T, H, K}, values});
+  inputs_refused({"key", "time 4", "must be 3"}, {keys, {zeros, B, 4, H, K}, values});
+  inputs_refused({"query", "batch 1", "must be 2"}, {{zeros, 1, T, H, K}, keys, values});
+  inputs_refused({"query", "time 2", "must be 3"}, {{zeros, B, 2, H, K}, keys, values});
+  inputs_refused({"query", "heads 2", "must be 4"}, {{zeros, B, T, 2, K}, keys, values});
+  inputs_refused({"query", "rows 3", "must be 5"}, {{zeros, B, T, H, 3}, keys, values});
+}
+
+TEST(MemoriesWrongInput, HeadsThatMakeNoGroups) {
+  view const three(zeros, B, T, 3, K), none(zeros, B, T, 0, K), eight(zeros, 1, T, 8, K);
+  for (auto groups : {wane::head_groups::interleaved, wane::head_groups::tiled}) {
+    inputs_refused({"key", "heads 3", "divide", "4"}, {three, three, values}, {.groups = groups});
+    inputs_refused({"key", "heads 0", "divide", "4"}, {none, none, values}, {.groups = groups});
+    inputs_refused({"key", "heads 8", "divide", "4"}, {eight, eight, {zeros, 1, T, H, V}},
+                   {.groups = groups});
+  }
+}
+
+TEST(MemoriesWrongInput, ATensorWithoutData) {
+  view const no_keys(nullptr, B, T, H, K);
+  inputs_refused({"query", "no data"}, {no_keys, keys, values});
+  inputs_refused({"key", "no data"}, {keys, no_keys, values});
+  inputs_refused({"value", "no data"}, {keys, keys, {nullptr, B, T, H, V}});
+  refused({"log_decay", "no data"}, [&] { return wane::gla<float>(good, no_keys); });
+  refused({"log_decay", "no data"}, [] { return wane::retnet<float>(good, {{nullptr, H}}); });
+  refused({"strength", "no data"}, [] {
+    return wane::delta_net<float>(good, {nullptr, B, T, H}, {});
+  });
+  refused({"removal", "no data"}, [&] { return wane::rwkv7<float>(good, keys, {no_keys, keys}); });
+  refused({"rate", "no data"}, [&] { return wane::rwkv7<float>(good, keys, {keys, no_keys}); });
+}
+
+TEST(MemoriesWrongInput, Options) {
+  inputs_refused({"scale", "inf", "finite"}, good, {.scale = HUGE_VAL});
+  inputs_refused({"scale", "nan", "finite"}, good, {.scale = std::nan("")});
+  inputs_refused({"epsilon", "-1", "0 or more"}, good, {.epsilon = -1});
+  inputs_refused({"epsilon", "nan", "0 or more"}, good, {.epsilon = std::nan("")});
+  refused({"scale", "0"}, [] {
+    return wane::rwkv7<float>(good, keys, {keys, keys}, {.scale = 0});
+  });
+}
+
+TEST(MemoriesWrongInput, AGateOfAnotherShape) {
+  auto const by_row = [](view gate) { return [=] { return wane::gla<float>(good, gate); }; };
+  refused({"log_decay", "batch 1", "must be 2"}, by_row({zeros, 1, T, H, K}));
+  refused({"log_decay", "time 4", "must be 3"}, by_row({zeros, B, 4, H, K}));
+  refused({"log_decay", "heads 1", "must be 4"}, by_row({zeros, B, T, 1, K}));
+  refused({"log_decay", "6", "must be 5"}, by_row({zeros, B, T, H, 6}));
+  auto const by_head = [](numbers_by_token gate) {
+    return [=] { return wane::gated_delta_net<float>(good, ones_a_head, gate); };
+  };
+  refused({"log_decay", "batch 1", "must be 2"}, by_head({zeros, 1, T, H}));
+  refused({"log_decay", "time 4", "must be 3"}, by_head({zeros, B, 4, H}));
+  refused({"log_decay", "heads 1", "must be 4"}, by_head({zeros, B, T, 1}));
+  refused({"log_decay", "6", "must be 5"}, [] {
+    return wane::kimi_delta_attention<float>(good, ones_a_head, {zeros, B, T, H, 6});
+  });
+  refused({"log_decay", "heads 3", "must be 4"}, [] {
+    return wane::retnet<float>(good, {{zeros, 3}});
+  });
+}
+
+TEST(MemoriesWrongInput, AStrengthOfAnotherShape) {
+  auto const with = [](numbers_by_token s) {
+    return [=] { return wane::delta_net<float>(good, s, {}); };
+  };
+  refused({"strength", "batch 1", "must be 2"}, with({zeros, 1, T, H}));
+  refused({"strength", "time 4", "must be 3"}, with({zeros, B, 4, H}));
+  refused({"strength", "heads 1", "must be 4"}, with({zeros, B, T, 1}));
+}
+
+TEST(MemoriesWrongInput, Rwkv7sOwn) {
+  auto const with = [](wane::rwkv7_inputs<float> const& own) {
+    return [=] { return wane::rwkv7<float>(good, keys, own); };
+  };
+  for (int which : {0, 1}) {
+    char const* const name = which ? "rate" : "removal";
+    auto const wrong = [&](view const& x) { return which ? with({keys, x}) : with({x, keys}); };
+    refused({name, "batch 1", "must be 2"}, wrong({zeros, 1, T, H, K}));
+    refused({name, "time 4", "must be 3"}, wrong({zeros, B, 4, H, K}));
+    refused({name, "heads 2", "must be 4"}, wrong({zeros, B, T, 2, K}));
+    refused({name, "rows 6", "must be 5"}, wrong({zeros, B, T, H, 6}));
+  }
+  refused({"bonus", "[4, 6]", "[4, 5]"}, with({keys, keys, {zeros, H, 6}}));
+  refused({"bonus", "[3, 5]", "[4, 5]"}, with({keys, keys, {zeros, 3, K}}));
+}
+
+// Gradients hold -7 as long as nobody writes them.
+class MemoriesWrongGradients : public testing::Test {
+ public:
+  std::vector<float> written = std::vector<float>(B * T * H * V, -7.f);
+  wane::sequence_view<float> const short_rows{written.data(), B, T, H, K - 1};
+  wane::token_view<float> const short_time{written.data(), B, T - 1, H};
+  ~MemoriesWrongGradients() override {
+    EXPECT_EQ(written, std::vector<float>(written.size(), -7.f)) << "written in spite of the error";
+  }
+  template <class Op>
+  static void refused(std::vector<std::string> const& pieces, Op const& op,
+                      typename Op::gradients const& to) {
+    expect_error(pieces, [&] { wane::adjoint(op, values, to); });
+  }
+};
+
+TEST_F(MemoriesWrongGradients, OfQueriesKeysAndValues) {
+  wane::gla<float> const op(good, keys);
+  refused({"gradient of query", "columns 4", "must be 5"}, op, {{short_rows, {}, {}}, {}});
+  refused({"gradient of key", "columns 4", "must be 5"}, op, {{{}, short_rows, {}}, {}});
+  refused({"gradient of value", "columns 4", "must be 6"}, op, {{{}, {}, short_rows}, {}});
+  wane::sequence_view<float> const shared{written.data(), B, T, 2, K};
+  refused({"gradient of key", "heads 2", "must be 4"}, op, {{{}, shared, {}}, {}});
+}
+
+TEST_F(MemoriesWrongGradients, OfTheGate) {
+  refused({"gradient of log_decay", "4", "must be 5"}, wane::gla<float>(good, keys),
+          {{}, short_rows});
+  refused({"gradient of log_decay", "time 2", "must be 3"}, wane::retnet<float>(good, {{zeros, H}}),
+          {{}, short_time});
+  refused({"gradient of log_decay", "time 2", "must be 3"},
+          wane::gated_delta_net<float>(good, ones_a_head, ones_a_head), {{}, {}, short_time});
+  refused({"gradient of log_decay", "4", "must be 5"},
+          wane::kimi_delta_attention<float>(good, ones_a_head, keys), {{}, {}, short_rows});
+}
+
+TEST_F(MemoriesWrongGradients, OfTheStrength) {
+  refused({"gradient of strength", "time 2", "must be 3"},
+          wane::delta_net<float>(good, ones_a_head, {}), {{}, short_time});
+}
+
+TEST_F(MemoriesWrongGradients, OfRwkv7sOwn) {
+  wane::rwkv7<float> const op(good, keys, {keys, keys});
+  auto const must = "must be 5";
+  refused({"gradient of log_decay", "4", must}, op, {{}, short_rows, {}, {}, {}});
+  refused({"gradient of removal", "4", must}, op, {{}, {}, short_rows, {}, {}});
+  refused({"gradient of rate", "4", must}, op, {{}, {}, {}, short_rows, {}});
+  refused({"gradient of bonus", "4", must}, op, {{}, {}, {}, {}, short_rows});
+}
+
+TEST(SumOverGroupsWrongInput, NamesTheArgument) {
+  float sums[B * T * H * K];
+  auto const sum = [&](view from, index heads) {
+    return [=, &sums] {
+      wane::sum_over_groups(from, wane::sequence_view<float>(sums, B, T, heads, K));
+    };
+  };
+  expect_error({"from", "heads 4", "3"}, sum(keys, 3));
+  expect_error({"from", "heads 4", "0"}, sum(keys, 0));
+  expect_error({"from", "extent 1", "dimension 0", "2"}, sum({zeros, 1, T, H, K}, 2));
+  expect_error({"from", "extent 4", "dimension 1", "3"}, sum({zeros, B, 4, H, K}, 2));
+  expect_error({"from", "extent 6", "dimension 3", "5"}, sum({zeros, B, T, H, 6}, 2));
+}
+
+}  // namespace
