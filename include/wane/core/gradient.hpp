@@ -7,7 +7,7 @@
 namespace wane {
 
 // An operator's gradients are an object whose at(place) gives a sink with some of these members;
-// a gradient nobody takes is not delivered. Its check(shape), if it has one, throws
+// a gradient nobody takes is not delivered. Its check(shape) or check(shape, sequences) throws
 // wane::error where its tensors do not fit. Gradients of complex terms are d/dRe + j d/dIm.
 //   element(j, element_gradient)      for channelwise recurrences, once a token and column
 //   column(j, value)                  d/d value(j), once a token and column
@@ -15,7 +15,12 @@ namespace wane {
 //   whole(token_gradient)             once a token
 //   all(all_gradients)                once a token: rows and whole together, for chain rules that
 //                                     need every row of a token
+//   all_of_column(j, column_gradients)
+//                                     once a token and column, of tokens with rows that decay by
+//                                     element or have a skip: the decays and the skip go here alone
 // at(op, place), where it is there instead, is also told which operator was run.
+// begin(sequence, head), where it is there, is called before each walk and gives the gradients used
+// for it: there a sum over the tokens of a walk begins.
 // A time-invariant operator gets row and whole once a head, summed over tokens and sequences, at
 // the place {0, 0, head}.
 
@@ -39,6 +44,26 @@ struct all_gradients {
   V *decay, *key, *query, *erase_read, *erase_write;
   token_gradient<V> whole;
 };
+// `decay` holds that of each row, nothing where the decays are not by element; skip is zero where a
+// token has none.
+template <class V>
+struct column_gradients {
+  index rows;
+  V value, skip;
+  V const* decay;
+};
+
+template <class Gradients>
+concept begins_walks = requires(Gradients const& gradients, index n) {
+  gradients.begin(n, n);
+};
+template <class Gradients>
+Gradients begin_walk(Gradients const& gradients, index sequence, index head) {
+  if constexpr (begins_walks<Gradients>)
+    return gradients.begin(sequence, head);
+  else
+    return gradients;
+}
 
 template <class Gradients, class Op>
 WANE_INLINE auto sink_at(Gradients const& gradients, Op const& op, place<> at) {
@@ -71,6 +96,10 @@ template <class Sink, class V>
 concept takes_all = requires(Sink sink, all_gradients<V> g) {
   sink.all(g);
 };
+template <class Sink, class Column, class V>
+concept takes_all_of_columns = requires(Sink sink, Column j, column_gradients<V> g) {
+  sink.all_of_column(j, g);
+};
 
 // A member that is there, but takes another type than the recurrence computes in, would never be
 // called. (A template takes what it is given.)
@@ -79,6 +108,8 @@ concept takes_what_it_names = (takes_elements<Sink, index, V> || !requires { &Si
                               (takes_columns<Sink, index, V> || !requires { &Sink::column; }) &&
                               (takes_rows<Sink, V> || !requires { &Sink::row; }) &&
                               (takes_tokens<Sink, V> || !requires { &Sink::whole; }) &&
-                              (takes_all<Sink, V> || !requires { &Sink::all; });
+                              (takes_all<Sink, V> || !requires { &Sink::all; }) &&
+                              (takes_all_of_columns<Sink, index, V> ||
+                               !requires { &Sink::all_of_column; });
 
 }  // namespace wane

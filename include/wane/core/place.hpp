@@ -21,6 +21,16 @@ struct partial_lanes {
   int count;
 };
 
+// Lanes that a group of columns fills.
+template <int W>
+constexpr int lane_count(lanes<W>) {
+  return W;
+}
+template <int W>
+constexpr int lane_count(partial_lanes<W> columns) {
+  return columns.count;
+}
+
 // W / C tokens with C neighbouring channels each: lane l is channel l mod C of token
 // first + direction * (l / C). Read together with the columns of those channels.
 template <int W, int C>

@@ -95,7 +95,18 @@ concept time_invariant = scannable<Op> && requires {
 template <class Op>
 concept channelwise = scannable<Op> && requires {
   requires Op::is_channelwise;
-} && !has_key<token_of<Op>> && !has_query<token_of<Op>> && !has_direct<token_of<Op>>;
+} && !has_key<token_of<Op>> && !has_query<token_of<Op>> && !has_direct<token_of<Op>> &&
+    !has_skip<token_of<Op>>;
+
+// Decays by element that are e^(rate step), the rate the same for all tokens: an operator says so
+// with a member rate(head, i, j), and its tokens with step(j), which at_column(j) finds once.
+// Runners then hold the rates where they are near.
+template <class Op, class Column = index>
+concept has_rates = has_element_log_decay<token_of<Op>, Column> &&
+    requires(Op const& op, place<> at, Column j) {
+  op.rate(at.head, index{}, j);
+  column_of(op.at(at), j).step(j);
+};
 
 // Device code has no vectors; nvcc looks at host functions too when it compiles for a device.
 template <class T>
@@ -106,13 +117,18 @@ inline constexpr bool fits_simd = std::is_same_v<T, float> || std::is_same_v<T, 
 #endif
 
 // Whether an operator can be read in lanes of columns. (One whose values can and whose decays by
-// element cannot is read number by number.)
+// element or skips cannot is read number by number.)
 template <class Op>
 concept reads_lanes = fits_simd<accumulate_type<Op>> && requires(Op const& op) {
   { op.layout() } -> std::convertible_to<layout>;
 } && has_value<token_of<Op>, lanes<simd_width<accumulate_type<Op>>>> &&
     (!decays_by_element<token_of<Op>> ||
-     decays_by_element<token_of<Op>, lanes<simd_width<accumulate_type<Op>>>>);
+     decays_by_element<
+         token_of<Op>,
+         lanes<simd_width<accumulate_type<Op>>>>)&&(!has_skip<token_of<Op>> ||
+                                                    has_skip<
+                                                        token_of<Op>,
+                                                        lanes<simd_width<accumulate_type<Op>>>>);
 
 // Whether one with few channels can also be read in lanes of tokens.
 template <class Op>

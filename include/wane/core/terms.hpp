@@ -8,7 +8,7 @@
 
 namespace wane {
 
-// S <- w o S + erase_write (erase_read^T S) + key value^T,    y = S^T query + direct value
+// S <- w o S + erase_write (erase_read^T S) + key value^T,    y = S^T query + direct value + skip
 //
 // A token may have these members; i is a row, j a column (or lanes of columns). The result is a
 // number of the accumulating type, or a simd of them where j or the token's time stands for many.
@@ -21,8 +21,10 @@ namespace wane {
 //   erase_write(i)                              absent: -key(i), the delta rule: what is written is
 //                                               key (value - erase_read^T S)^T
 //   direct()                                    absent: 0
-// i may also be lanes of rows, which runners use where all terms by row take them and the tensors
-// lie so (`layout`).
+//   skip(j)                                     absent: 0; added to output j, never remembered
+// at_column(j), where it is there, gives a token with those of them that take j, for this column
+// (or these lanes) alone: what a column brings to all its rows is found once. i may also be lanes
+// of rows, which runners use where all terms by row take them and the tensors lie so (`layout`).
 
 template <class Token, class Column = index>
 concept has_value = requires(Token x, Column j) {
@@ -50,6 +52,11 @@ concept is_delta_rule = has_erase<Token> && !has_erase_write<Token>;
 template <class Token>
 concept has_direct = requires(Token x) {
   x.direct();
+};
+
+template <class Token, class Column = index>
+concept has_skip = requires(Token x, Column j) {
+  x.skip(j);
 };
 
 template <class Token>
@@ -83,6 +90,15 @@ concept decays_by_element =
 template <class Token>
 concept decays_in_logs =
     has_log_decay<Token> || has_row_log_decay<Token> || has_element_log_decay<Token>;
+
+// The token as one column, or some lanes, see it.
+template <class Token, class Column>
+WANE_INLINE decltype(auto) column_of(Token const& x, Column j) {
+  if constexpr (requires { x.at_column(j); })
+    return x.at_column(j);
+  else
+    return (x);
+}
 
 // The decay of state element (i, j), whichever way the token states it.
 template <class Token, class Column>

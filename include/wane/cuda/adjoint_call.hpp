@@ -23,6 +23,9 @@ consteval void check_adjoint() {
   static_assert(takes_what_it_names<Sink, V>,
                 "wane::cuda::adjoint: element, column, row and whole of a sink take gradients of "
                 "the type the recurrence computes in; one here takes another");
+  static_assert(!takes_all_of_columns<Sink, index, V>,
+                "wane::cuda::adjoint: all_of_column(j, ...) of a sink, the gradients of decays by "
+                "element and of a skip, is not there yet; wane::adjoint has it");
   static_assert((time_invariant<Op> || (!takes_rows<Sink, V> && !takes_tokens<Sink, V>)) &&
                     !takes_all<Sink, V>,
                 "wane::cuda::adjoint: gradients by row or token are sums over columns; they are "

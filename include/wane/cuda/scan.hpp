@@ -77,6 +77,10 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
       this->for_tokens(op, part, [&](int k, auto const& x, auto const&) {
         y[k] = multiply(V(x.direct()), value[k]);
       });
+    if constexpr (has_skip<Token>)
+      this->for_tokens(op, part, [&](int k, auto const& x, auto const&) {
+        y[k] = y[k] + V(x.skip(this->column(part)));
+      });
     for (index i = 0; i < this->rows(); ++i) {
       V s = state_after(this->before_thread(i), machine_.read_shared(this->before_tile(i)).drive);
       this->for_tokens(op, part, [&](int k, auto const& x, auto const& at) {

@@ -26,6 +26,16 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
       !channelwise<Op> || (!takes_rows<Sink, T> && !takes_tokens<Sink, T> && !takes_all<Sink, T>),
       "wane::adjoint: the gradients of a channelwise recurrence go to element(j, ...) or "
       "column(j, ...) of the sink; this one has row, whole or all");
+  constexpr bool by_column =
+      !channelwise<Op> && (decays_by_element<token_of<Op>> || has_skip<token_of<Op>>);
+  static_assert(by_column || !takes_all_of_columns<Sink, index, T>,
+                "wane::adjoint: all_of_column(j, ...) of a sink is for recurrences with rows that "
+                "decay by element, or with a skip");
+  static_assert(!by_column || takes_all_of_columns<Sink, index, T> ||
+                    (!takes_rows<Sink, T> && !takes_tokens<Sink, T> && !takes_all<Sink, T>),
+                "wane::adjoint: the gradients of decays by element and of a skip go to "
+                "all_of_column(j, ...), once a token and column; the sink has row, whole or all, "
+                "and lacks it");
   static_assert(channelwise<Op> || !takes_elements<Sink, index, T>,
                 "wane::adjoint: element(j, ...) of a sink is for channelwise recurrences; the "
                 "gradients of this one go to column, row and whole");
@@ -34,10 +44,11 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
                 "type the recurrence computes in; one here takes another, and would not be called");
   using Sums = head_gradients<wider<T>>;
   recurrence_shape const shape = checked_shape(op);
-  if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
   check("output_gradient", output_gradient, shape);
   check(options.packed, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
+  if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
+  if constexpr (requires { gradients.check(shape, sequences); }) gradients.check(shape, sequences);
   check("initial", options.initial, sequences, shape);
   check("final_gradient", options.final_gradient, sequences, shape);
   check("initial_gradient", options.initial_gradient, sequences, shape);
@@ -60,7 +71,7 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
       for (index n = 0; n < sequences; ++n)
         for (index p = 0; p < pieces; ++p)
           total += sums[static_cast<std::size_t>((n * shape.heads + h) * pieces + p)];
-      runner.hand_over({0, 0, h}, total);
+      runner.hand_over(gradients, {0, 0, h}, total);
     }
 }
 

@@ -129,16 +129,6 @@ struct head_gradients {
   }
 };
 
-// Lanes that a group of columns fills.
-template <int W>
-int lane_count(lanes<W>) {
-  return W;
-}
-template <int W>
-int lane_count(partial_lanes<W> columns) {
-  return columns.count;
-}
-
 // Row i of some columns of a walk's state; zero where the state is absent.
 template <class V, class State, class Columns>
 V load_state(state_view<State> const& state, walk const& w, index i, Columns columns) {

@@ -41,6 +41,7 @@ void check_values(Op const& op) {
         }
         for (index j = 0; j < shape.columns; ++j) {
           expect_finite("value", x.value(j), 0, j);
+          if constexpr (has_skip<Token>) expect_finite("skip", x.skip(j), 0, j);
           for (index i = 0; i < shape.rows; ++i) {
             auto const e = token_effect(op, at, i, j);
             if constexpr (decays_in_logs<Token>)

@@ -16,26 +16,29 @@ class column_adjoint {
       decltype(widen<V>(decay_of(std::declval<Token>(), index{}, std::declval<Columns>())));
   // Found once for a walk.
   static constexpr bool constant_decays = time_invariant<Op> && !decays_by_element<Token>;
+  using Sink = sink_of<Gradients, Op>;
 
   column_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
                  Gradients const& gradients, Columns columns, index rows,
-                 decay_type const* constant)
+                 decay_type const* constant, V* decay_gradients)
       : op_(op),
         output_gradient_(output_gradient),
         gradients_(gradients),
         columns_(columns),
         rows_(rows),
-        constant_(constant) {}
+        constant_(constant),
+        decay_gradients_(decay_gradients) {}
 
   // `after` receives the state after token x; it may be `before`.
   WANE_HOST_INLINE void forward(Token const& x, V const* before, V* after) const {
     V const erased = recalled(x, before);
-    V const written = written_of(x, erased);
+    auto const& seen = column_of(x, columns_);
+    V const written = written_of(seen, erased);
     for (index i = 0; i < rows_; ++i) {
       V b = written;
       if constexpr (has_key<Token>) b = multiply(V(x.key(i)), written);
       if constexpr (has_erase_write<Token>) b = multiply_add(V(x.erase_write(i)), erased, b);
-      after[i] = carried(decay(x, i), before[i], b);
+      after[i] = carried(decay(seen, i), before[i], b);
     }
   }
 
@@ -47,8 +50,9 @@ class column_adjoint {
                                  V* pending, decay_type* later, head_gradients<A>& sums) const {
     Token const x = op_.at(at);
     V const dy = V(convert<T>(output_gradient_.read(at, columns_)));
-    V const value = V(x.value(columns_)), erased = recalled(x, before);
-    V const written = written_of(x, erased);
+    auto const& seen = column_of(x, columns_);
+    V const value = V(seen.value(columns_)), erased = recalled(x, before);
+    V const written = written_of(seen, erased);
     V value_gradient = V(T(0)), erase_cotangent = V(T(0));
     if constexpr (has_direct<Token>) {
       sums.whole.direct += gathered<A>(multiply(conjugate(value), dy));
@@ -58,7 +62,7 @@ class column_adjoint {
       if constexpr (has_query<Token>) arriving = multiply(V(conjugate(x.query(i))), dy);
       if constexpr (has_erase<Token>) arriving = arriving + pending[i];
       V const g = cotangent[i] = carried(conjugate(later[i]), cotangent[i], arriving);
-      decay_type const w = later[i] = decay(x, i);
+      decay_type const w = later[i] = decay(seen, i);
       V const decay_gradient = multiply(conjugate(decay_derivative(w, before[i])), g);
       if constexpr (has_key<Token>)
         value_gradient = multiply_add(V(conjugate(x.key(i))), g, value_gradient);
@@ -80,7 +84,11 @@ class column_adjoint {
     if constexpr (has_direct<Token>)
       value_gradient = multiply_add(V(conjugate(x.direct())), dy, value_gradient);
     auto const sink = sink_at(gradients_, op_, at);
-    if constexpr (takes_columns<decltype(sink), Columns, V>) sink.column(columns_, value_gradient);
+    if constexpr (takes_columns<Sink, Columns, V>) sink.column(columns_, value_gradient);
+    if constexpr (takes_all_of_columns<Sink, Columns, V>)
+      sink.all_of_column(
+          columns_, column_gradients<V>{rows_, value_gradient, has_skip<Token> ? dy : V(T(0)),
+                                        decays_by_element<Token> ? decay_gradients_ : nullptr});
   }
 
   // What the first token hands to the initial state.
@@ -91,7 +99,8 @@ class column_adjoint {
   }
 
  private:
-  WANE_HOST_INLINE decay_type decay(Token const& x, index i) const {
+  template <class Seen>
+  WANE_HOST_INLINE decay_type decay(Seen const& x, index i) const {
     if constexpr (constant_decays)
       return constant_[i];
     else
@@ -110,7 +119,8 @@ class column_adjoint {
   }
 
   // What the key writes.
-  WANE_HOST_INLINE V written_of(Token const& x, V erased) const {
+  template <class Seen>
+  WANE_HOST_INLINE V written_of(Seen const& x, V erased) const {
     V const value = V(x.value(columns_));
     if constexpr (is_delta_rule<Token>)
       return value - erased;
@@ -122,9 +132,13 @@ class column_adjoint {
   WANE_HOST_INLINE void add_row(head_gradients<A>& sums, index i, V dy, V after, V g,
                                 V decay_gradient, V written, V erased) const {
     auto& row = sums.rows[static_cast<std::size_t>(i)];
-    auto const decay = gathered<A>(decay_gradient);
-    row.decay += decay;
-    sums.whole.decay += decay;
+    if constexpr (decays_by_element<Token>) {
+      decay_gradients_[i] = decay_gradient;
+    } else {
+      auto const decay = gathered<A>(decay_gradient);
+      row.decay += decay;
+      sums.whole.decay += decay;
+    }
     if constexpr (has_key<Token>) row.key += gathered<A>(multiply(conjugate(written), g));
     if constexpr (has_query<Token>) row.query += gathered<A>(multiply(conjugate(after), dy));
     if constexpr (has_erase_write<Token>)
@@ -137,6 +151,7 @@ class column_adjoint {
   Columns columns_;
   index rows_;
   decay_type const* constant_;
+  V* decay_gradients_;
 };
 
 }  // namespace wane

@@ -5,6 +5,7 @@
 #include "wane/run/affine.hpp"
 #include "wane/run/bank.hpp"
 #include "wane/run/channels.hpp"
+#include "wane/run/elements.hpp"
 #include "wane/run/sequential.hpp"
 #include "wane/run/step.hpp"
 
@@ -56,6 +57,8 @@ void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State
     run_bank(op, output, options);
   else if constexpr (runs_in_panels<Op>)
     run_affine(op, output, options);
+  else if constexpr (runs_by_elements<Op>)
+    run_elements(op, output, options) || (run_in_order(op, output, options), true);
   else
     run_in_order(op, output, options);
 }
@@ -119,6 +122,10 @@ void step_walk(Op const& op, walk const& w, sequence_view<Out> const& output,
         for (index k = 0; k < w.count; ++k) panel(op, w.token(k), state);
         return;
       }
+    }
+    if constexpr (runs_by_elements<Op> && std::is_same_v<State, V>) {
+      element_runner<Op, Out> const advance(op, output);
+      if (state.stride[1] == 1 && advance.usable()) return advance(w, 0, state.extent[1], state);
     }
     for (index k = 0; k < w.count; ++k) {
       auto const at = w.token(k);

@@ -20,6 +20,8 @@ WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& stat
     V const direct = V(x.direct());
     for (int n = 0; n < count; ++n) y[n] = multiply(direct, value[n]);
   }
+  if constexpr (has_skip<Token>)
+    for (int n = 0; n < count; ++n) y[n] = y[n] + V(x.skip(first + n));
   index const rows = state.extent[0];
   if constexpr (has_erase<Token>) {
     for (index i = 0; i < rows; ++i) {

@@ -9,7 +9,8 @@ namespace wane {
 
 template <class Op>
 concept runs_in_panels =
-    affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>>;
+    affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>> &&
+    !has_skip<token_of<Op>>;
 
 // The state is read twice where the token erases, the second time from the first cache: so many
 // columns at once that their rows fit there.

@@ -17,6 +17,9 @@ class walk_adjoint {
   // Gradients of rows and tokens are sums over columns.
   static constexpr bool sums_columns =
       takes_rows<Sink, T> || takes_tokens<Sink, T> || takes_all<Sink, T>;
+  static_assert(
+      !channelwise<Op> || !begins_walks<Gradients>,
+      "wane::adjoint: gradients with begin(sequence, head) are for recurrences with rows");
   static constexpr bool once_a_head = time_invariant<Op>;
   // The operator gives vectors, and the sink takes them where it takes numbers.
   static constexpr bool fits_lanes = [] {
@@ -24,7 +27,8 @@ class walk_adjoint {
       using V = simd<T, simd_width<T>>;
       using Columns = lanes<V::width>;
       return takes_columns<Sink, index, T> == takes_columns<Sink, Columns, V> &&
-             takes_elements<Sink, index, T> == takes_elements<Sink, Columns, V>;
+             takes_elements<Sink, index, T> == takes_elements<Sink, Columns, V> &&
+             takes_all_of_columns<Sink, index, T> == takes_all_of_columns<Sink, Columns, V>;
     }
     return false;
   }();
@@ -39,7 +43,7 @@ class walk_adjoint {
   // Where gradients are sums over columns, what a task does must not depend on the threads.
   index piece_columns(index walks, int threads) const {
     if constexpr (channelwise<Op>) return columns_per_task(shape_.columns, walks, threads, 64);
-    return sums_columns && !once_a_head ? shape_.columns : 64;
+    return (sums_columns && !once_a_head) || begins_walks<Gradients> ? shape_.columns : 64;
   }
 
   // Columns [first, last) of a walk; returns the sums over its tokens if the operator wants them.
@@ -51,8 +55,8 @@ class walk_adjoint {
 
   // Gives the sums of a token, or of a head, to the operator.
   template <class A>
-  void hand_over(place<> at, head_gradients<A> const& sums) const {
-    auto const sink = sink_at(gradients_, op_, at);
+  void hand_over(Gradients const& gradients, place<> at, head_gradients<A> const& sums) const {
+    auto const sink = sink_at(gradients, op_, at);
     auto const as_t = [](A x) { return static_cast<T>(gathered<wider<T>>(x)); };
     token_gradient<T> const whole{as_t(sums.whole.decay), as_t(sums.whole.direct)};
     if constexpr (takes_rows<Sink, T>)
@@ -102,7 +106,7 @@ class walk_adjoint {
     // Copies that no store can change: their strides stay in registers.
     Op const op = op_;
     sequence_view<Out const> const dy = dy_;
-    Gradients const gradients = gradients_;
+    Gradients const gradients = begin_walk(gradients_, w.sequence, w.head);
     // Sums of one chunk stay in lanes.
     using Lanes = std::conditional_t<once_a_head && is_simd<V>, V, wider<T>>;
     index const rows = shape_.rows;
@@ -114,6 +118,7 @@ class walk_adjoint {
     std::vector<V> kept(at(chunks * count * rows), zero);
     std::vector<V> states(at((chunk + 1) * rows), zero);
     std::vector<V> cotangent(at(count * rows), zero), pending(at(count * rows), zero);
+    std::vector<V> decay_gradients(at(rows), zero);
     std::vector<typename Adjoint::decay_type> later(at(count * rows));
     std::vector<head_gradients<Lanes>> of_token(at(sums_columns && !once_a_head ? chunk : 0),
                                                 head_gradients<Lanes>(rows));
@@ -125,7 +130,7 @@ class walk_adjoint {
         constant.push_back(widen<V>(decay_of(op.at(w.token(0)), i, group(0))));
     for (auto& decay : later) never_fade(decay);
     auto const adjoint_of = [&](index g) {
-      return Adjoint(op, dy, gradients, group(g), rows, constant.data());
+      return Adjoint(op, dy, gradients, group(g), rows, constant.data(), decay_gradients.data());
     };
 
     std::vector<V> current(at(count * rows), zero);
@@ -161,7 +166,7 @@ class walk_adjoint {
         of_chunk.clear();
       }
       for (index k = 0; k < tokens && !of_token.empty(); ++k)
-        hand_over(w.token(begin + k), of_token[at(k)]);
+        hand_over(gradients, w.token(begin + k), of_token[at(k)]);
     }
     if (options_.initial_gradient.present())
       for (index g = 0; g < count; ++g)

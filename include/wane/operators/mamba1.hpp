@@ -1,0 +1,200 @@
+// mamba1: the selective scan, in which every channel remembers in states that decay by themselves.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+
+#include "wane/operators/keyed.hpp"
+#include "wane/operators/mamba_inputs.hpp"
+#include "wane/operators/time_step.hpp"
+
+namespace wane {
+
+// x and dt: [B, T, H, D], H most often 1; B and C: [B, T, G, N], head h reads group h / (H / G).
+// A <= 0: [H, D, N]. D and dt_bias: [H, D], both may be absent.
+//
+// The parameters are as many as the states, so runs do not look at their values; check_values does.
+template <class Io>
+struct mamba1_inputs {
+  sequence_view<Io const> x, dt;
+  view<widened<Io> const, 3> A;
+  sequence_view<Io const> B, C;
+  view<widened<Io> const, 2> D = {}, dt_bias = {};
+};
+
+struct mamba1_options {
+  // Delta = softplus(dt + dt_bias), not dt + dt_bias as it is; then brought into dt_limit.
+  bool dt_softplus = false;
+  double dt_limit[2] = {0, HUGE_VAL};
+};
+
+// S_t = e^{A Delta_t} o S_{t-1} + B_t (Delta_t o x_t)^T,   y_t = S_t^T C_t + D o x_t
+// (Gu and Dao 2023, Algorithm 2; Delta_t and x_t have D channels.)     state: [B, H, N, D]
+template <class Io, class Accumulate = widened<Io>>
+class mamba1 : public keyed_memory<Io, Accumulate> {
+  using keyed = keyed_memory<Io, Accumulate>;
+
+ public:
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  mamba1(mamba1_inputs<Io> const& in, mamba1_options const& options = {})
+      : keyed(mamba_keys(in.x, in.B, in.C), {.scale = 1}),
+        own_(in),
+        A_(by_row(in.A)),
+        D_(by_row(in.D)),
+        dt_bias_(by_row(in.dt_bias)),
+        delta_(options.dt_softplus, options.dt_limit) {}
+
+  // Throws wane::error for a tensor that is missing or does not fit. Called by every run.
+  void check_inputs() const {
+    recurrence_shape const size = this->shape();
+    check_mamba_data(own_.x, own_.B, own_.C);
+    check("dt", own_.dt, size);
+    require(own_.A.data, "A has no data; it must point to its values");
+    check_extent("A", "states", own_.A.extent[2], size.rows);
+    check_parameter("A", A_, size), check_parameter("D", D_, size);
+    check_parameter("dt_bias", dt_bias_, size);
+  }
+  wane::layout layout() const { return layout_of(own_.x, own_.dt, D_, dt_bias_); }
+
+  // A token in column j, or in lanes of columns: Delta and x there are found once.
+  template <class V>
+  struct column_token {
+    mamba1 const& op;
+    place<> where;
+    V delta, x;
+
+    WANE_INLINE V step(auto) const { return delta; }
+    WANE_INLINE V log_decay(index i, auto j) const {
+      return multiply(op.rate(where.head, i, j), delta);
+    }
+    WANE_INLINE V value(auto) const { return multiply(delta, x); }
+    WANE_INLINE V skip(auto j) const {
+      return op.D_.data ? multiply(op.parameter(op.D_, where, j), x) : V(Accumulate(0));
+    }
+  };
+  struct token : keyed::terms {
+    mamba1 const& op;
+
+    WANE_INLINE auto at_column(auto j) const {
+      auto const x = keyed::terms::value(j);
+      return column_token<std::remove_const_t<decltype(x)>>{
+          op, this->where, op.delta_(op.raw_dt(this->where, j)), x};
+    }
+    WANE_INLINE auto log_decay(index i, auto j) const { return at_column(j).log_decay(i, j); }
+    WANE_INLINE auto value(auto j) const { return at_column(j).value(j); }
+    WANE_INLINE auto skip(auto j) const { return at_column(j).skip(j); }
+  };
+  WANE_INLINE token at(place<> where) const { return {this->terms_at(where), *this}; }
+
+  // A of state i in channel j, or in lanes of channels, whichever way it lies.
+  WANE_INLINE Accumulate rate(index head, index i, index j) const {
+    return static_cast<Accumulate>(own_.A(head, j, i));
+  }
+  template <class Lanes>
+  WANE_HOST_INLINE auto rate(index head, index i, Lanes j) const {
+    place<> const row{0, i, head};
+    if (A_.stride[3] == 1) return convert<Accumulate>(A_.read(row, j));
+    simd<Accumulate, Lanes::width> rates(Accumulate(0));
+    for (int l = 0; l < lane_count(j); ++l) rates.v[l] = rate(head, i, j.first + l);
+    return rates;
+  }
+
+  // Where sums over tokens are held.
+  using sum = std::conditional_t<std::is_same_v<Accumulate, float>, double, Accumulate>;
+
+  // Any may be absent. B and C have the H heads of x: those of groups are to be summed
+  // (sum_over_groups). D holds what each token adds, [B, T, H, D], to be summed over tokens
+  // (sum_over_tokens), as dt is for dt_bias. A holds the sum of each sequence, [sequences, H, D,
+  // N], neighbouring channels best neighbours in memory.
+  struct gradients {
+    sequence_view<Io> x, dt, B, C, D = {};
+    view<sum, 4> A = {};
+
+    void check(recurrence_shape const& shape, index sequences) const {
+      check_mamba_gradients(x, B, C, shape);
+      check_if_present("the gradient of dt", dt, shape);
+      check_if_present("the gradient of D", D, shape);
+      index const extents[] = {sequences, shape.heads, shape.columns, shape.rows};
+      char const* const names[] = {"sequences", "heads", "columns", "states"};
+      for (int i = 0; A.data && i < 4; ++i)
+        check_extent("the gradient of A", names[i], A.extent[i], extents[i]);
+    }
+    wane::layout layout() const { return layout_of(x, dt, D, by_row(A)); }
+
+    gradients begin(index sequence, index head) const {
+      gradients own = *this;
+      if (!A.data) return own;
+      own.A.data += sequence * A.stride[0];
+      for (index j = 0; j < A.extent[2]; ++j)
+        for (index i = 0; i < A.extent[3]; ++i) own.A(0, head, j, i) = sum(0);
+      return own;
+    }
+
+    struct sink {
+      gradients const& to;
+      mamba1 const& op;
+      place<> where;
+
+      template <class V>
+      WANE_INLINE void all_of_column(auto j, column_gradients<V> const& g) const {
+        auto const token = op.at(where).at_column(j);
+        V const delta = token.delta, value = token.x;
+        V by_delta = multiply(value, g.value), by_x = multiply(delta, g.value);
+        auto const sums = by_row(to.A);
+        for (index i = 0; i < g.rows; ++i) {
+          by_delta = multiply_add(op.rate(where.head, i, j), g.decay[i], by_delta);
+          if (!sums.data) continue;
+          place<> const row{0, i, where.head};
+          sums.write(row, j, sums.read(row, j) + convert<sum>(multiply(delta, g.decay[i])));
+        }
+        if (op.D_.data) by_x = multiply_add(op.parameter(op.D_, where, j), g.skip, by_x);
+        to.x.write(where, j, by_x);
+        to.dt.write(where, j, multiply(by_delta, op.delta_.slope(op.raw_dt(where, j))));
+        to.D.write(where, j, multiply(value, g.skip));
+      }
+      template <class V>
+      WANE_INLINE void all(all_gradients<V> const& g) const {
+        op.give_rows(op.terms_at(where), {to.C, to.B, {}}, g.query, g.key);
+      }
+    };
+    WANE_INLINE sink at(mamba1 const& op, place<> where) const { return {*this, op, where}; }
+  };
+
+ private:
+  // Parameters as sequence_view reads them: [sequences, N, H, D], rows in the place of time.
+  using parameter_view = sequence_view<widened<Io> const>;
+  template <class T>
+  static sequence_view<T> by_row(view<T, 4> const& x) {
+    auto const& [sequences, heads, columns, rows] = x.extent;
+    auto const& s = x.stride;
+    return {x.data, {sequences, rows, heads, columns}, {s[0], s[3], s[1], s[2]}};
+  }
+  static parameter_view by_row(view<widened<Io> const, 3> const& x) {
+    auto const& e = x.extent;
+    auto const& s = x.stride;
+    return {x.data, {1, e[2], e[0], e[1]}, {0, s[2], s[0], s[1]}};
+  }
+  static parameter_view by_row(view<widened<Io> const, 2> const& x) {
+    return {x.data, {1, 1, x.extent[0], x.extent[1]}, {0, 0, x.stride[0], x.stride[1]}};
+  }
+
+  static void check_parameter(char const* name, parameter_view const& x,
+                              recurrence_shape const& shape) {
+    if (!x.data) return;
+    check_extent(name, "heads", x.extent[2], shape.heads);
+    check_extent(name, "columns", x.extent[3], shape.columns);
+  }
+  WANE_INLINE auto parameter(parameter_view const& x, place<> where, auto j) const {
+    return convert<Accumulate>(x.read({0, 0, where.head}, j));
+  }
+  WANE_INLINE auto raw_dt(place<> where, auto j) const {
+    auto const raw = convert<Accumulate>(own_.dt.read(where, j));
+    return dt_bias_.data ? raw + parameter(dt_bias_, where, j) : raw;
+  }
+
+  mamba1_inputs<Io> own_;
+  parameter_view A_, D_, dt_bias_;
+  time_step<Accumulate> delta_;
+};
+
+}  // namespace wane
