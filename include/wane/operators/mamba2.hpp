@@ -1,0 +1,171 @@
+// mamba2: a memory whose heads forget as fast as their time step says (SSD), with PoST's taper.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "wane/operators/keyed.hpp"
+#include "wane/operators/mamba_inputs.hpp"
+#include "wane/operators/time_step.hpp"
+
+namespace wane {
+
+// x: [B, T, H, P], dt: [B, T, H], B and C: [B, T, G, N]; head h reads group h / (H / G). A <= 0, D,
+// dt_bias and taper: [H], the last three may be absent.
+template <class Io>
+struct mamba2_inputs {
+  sequence_view<Io const> x;
+  token_view<Io const> dt;
+  view<widened<Io> const, 1> A;
+  sequence_view<Io const> B, C;
+  view<widened<Io> const, 1> D = {}, dt_bias = {}, taper = {};
+};
+
+struct mamba2_options {
+  // Delta = softplus(dt + dt_bias), not dt + dt_bias as it is; then brought into dt_limit.
+  bool dt_softplus = false;
+  double dt_limit[2] = {0, HUGE_VAL};
+  // The position at which a taper changes nothing: 1 in the paper, the length trained at for the
+  // covering scaling.
+  double trained_at = 1;
+};
+
+// S_t = e^{A Delta_t (t/trained_at)^-taper} S_{t-1} + B_t (Delta_t x_t)^T,   y_t = S_t^T C_t + D
+// x_t (Dao and Gu 2024; the taper is PoST's Algorithm 2, t the position.)     state: [B, H, N, P]
+//
+// What is written and D are not tapered.
+template <class Io, class Accumulate = widened<Io>>
+class mamba2 : public keyed_memory<Io, Accumulate> {
+  using keyed = keyed_memory<Io, Accumulate>;
+
+ public:
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  mamba2(mamba2_inputs<Io> const& in, mamba2_options const& options = {})
+      : keyed(mamba_keys(in.x, in.B, in.C), {.scale = 1}),
+        own_(in),
+        delta_(options.dt_softplus, options.dt_limit),
+        trained_at_(static_cast<exact>(options.trained_at)) {
+    require(options.trained_at > 0 && std::isfinite(options.trained_at), "trained_at is ",
+            options.trained_at, "; it must be a positive number of tokens");
+  }
+
+  // Throws wane::error for a tensor that is missing or does not fit. Called by every run.
+  void check_inputs() const {
+    recurrence_shape const size = this->shape();
+    check_mamba_data(own_.x, own_.B, own_.C);
+    check("dt", own_.dt, size);
+    require(own_.A.data, "A has no data; it must point to its values");
+    for (auto const& [name, x] : parameters())
+      if (x.data) check_extent(name, "heads", x.extent[0], size.heads);
+  }
+  // Throws wane::error for a parameter no memory can have.
+  void check_parameters() const {
+    for (auto const& [name, x] : parameters())
+      for (index h = 0; x.data && h < x.extent[0]; ++h)
+        require(x(h) - x(h) == 0, name, " of head ", h, " is ", x(h), "; it must be finite");
+    for (index h = 0; h < own_.A.extent[0]; ++h) {
+      require(own_.A(h) <= 0, "A of head ", h, " is ", own_.A(h), "; it must be 0 or less");
+      if (own_.taper.data)
+        require(own_.taper(h) >= 0 && own_.taper(h) <= 1, "taper of head ", h, " is ",
+                own_.taper(h), "; it must be from 0 to 1");
+    }
+  }
+
+  struct token : keyed::terms {
+    Accumulate delta, log_of_decay, skip_factor;
+
+    WANE_INLINE Accumulate log_decay() const { return log_of_decay; }
+    WANE_INLINE auto key(auto i) const {
+      auto const b = keyed::terms::key(i);
+      return multiply(b, decltype(b)(delta));
+    }
+    WANE_INLINE Accumulate direct() const { return skip_factor; }
+  };
+  WANE_INLINE token at(place<> where) const {
+    Accumulate const delta = delta_(raw_dt(where));
+    return {this->terms_at(where), delta,
+            multiply(parameter(own_.A, where), multiply(delta, tapered(where))),
+            parameter(own_.D, where)};
+  }
+
+  // Any may be absent. B and C have the H heads of x: those of groups are to be summed
+  // (sum_over_groups). A, D and taper hold what each token adds, [B, T, H], to be summed over
+  // tokens (sum_over_tokens), as dt is for dt_bias.
+  struct gradients {
+    sequence_view<Io> x;
+    token_view<Io> dt;
+    sequence_view<Io> B, C;
+    token_view<Accumulate> A = {}, D = {}, taper = {};
+
+    void check(recurrence_shape const& shape) const {
+      check_mamba_gradients(x, B, C, shape);
+      check_if_present("the gradient of dt", dt, shape);
+      check_if_present("the gradient of A", A, shape);
+      check_if_present("the gradient of D", D, shape);
+      check_if_present("the gradient of taper", taper, shape);
+    }
+    wane::layout layout() const { return layout_of(x); }
+
+    struct sink {
+      gradients const& to;
+      mamba2 const& op;
+      place<> where;
+
+      WANE_INLINE void column(auto j, auto g) const { to.x.write(where, j, g); }
+      template <class V>
+      WANE_INLINE void all(all_gradients<V> const& g) const {
+        token const here = op.at(where);
+        V const slow = op.tapered(where), a = op.parameter(op.own_.A, where);
+        V delta = g.whole.decay * a * slow;
+        for (index i = 0; i < g.rows; ++i) {
+          delta = multiply_add(g.key[i], here.keyed::terms::key(i), delta);
+          g.key[i] = here.delta * g.key[i];
+        }
+        op.give_rows(here, {to.C, to.B, {}}, g.query, g.key);
+        to.dt.write(where, delta * op.delta_.slope(op.raw_dt(where)));
+        to.A.write(where, g.whole.decay * here.delta * slow);
+        to.D.write(where, g.whole.direct);
+        if (to.taper.data)
+          to.taper.write(where, -g.whole.decay * here.log_of_decay * V(op.log_position(where)));
+      }
+    };
+    WANE_INLINE sink at(mamba2 const& op, place<> where) const { return {*this, op, where}; }
+  };
+
+ private:
+  // Positions are taken in double at least.
+  using exact = std::conditional_t<std::is_same_v<Accumulate, float>, double, Accumulate>;
+  using parameter_view = view<widened<Io> const, 1>;
+  struct named_parameter {
+    char const* name;
+    parameter_view const& values;
+  };
+  std::array<named_parameter, 4> parameters() const {
+    return {{{"A", own_.A}, {"D", own_.D}, {"dt_bias", own_.dt_bias}, {"taper", own_.taper}}};
+  }
+
+  WANE_INLINE static Accumulate parameter(parameter_view const& x, place<> where) {
+    return x.data ? static_cast<Accumulate>(x(where.head)) : Accumulate(0);
+  }
+  WANE_INLINE Accumulate raw_dt(place<> where) const {
+    return static_cast<Accumulate>(own_.dt.read(where)) + parameter(own_.dt_bias, where);
+  }
+  WANE_INLINE exact log_position(place<> where) const {
+    using std::log;
+    return log(static_cast<exact>(where.position) / trained_at_);
+  }
+  // (t / trained_at)^-taper
+  WANE_INLINE Accumulate tapered(place<> where) const {
+    if (!own_.taper.data) return Accumulate(1);
+    using std::exp;
+    return static_cast<Accumulate>(
+        exp(-static_cast<exact>(parameter(own_.taper, where)) * log_position(where)));
+  }
+
+  mamba2_inputs<Io> own_;
+  time_step<Accumulate> delta_;
+  exact trained_at_;
+};
+
+}  // namespace wane
