@@ -65,7 +65,7 @@ WANE_HOST_INLINE void walk_bank_rows(Op const& op, walk const w, Columns const c
       auto const at = w.token(k + p);
       if (!ends)
         partial[k + p] = y[p];
-      else if constexpr (Stream && std::is_same_v<T, Out>)
+      else if constexpr (Stream)
         stream(output.element(at, 0) + columns.first, y[p]);
       else
         output.write(at, columns, y[p]);
@@ -130,7 +130,7 @@ class bank_runner {
     vector* const rest_states = held + whole * rows;
     if (rows <= bank_constants<T>::most_rows) {
       index const tile = streaming_ ? tokens_streaming : w.count;
-      streaming_ ? pass<true>(w, 0, tile, columns, whole, 0, rows, held, nullptr)
+      streaming_ ? pass<streamable<T, Out>>(w, 0, tile, columns, whole, 0, rows, held, nullptr)
                  : pass<false>(w, 0, tile, columns, whole, 0, rows, held, nullptr);
       if (rest.count) pass<false>(w, 0, w.count, rest, 1, 0, rows, rest_states, nullptr);
       return;

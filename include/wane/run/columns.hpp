@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 
 #include "wane/core/recurrence.hpp"
@@ -20,7 +21,7 @@ WANE_HOST_INLINE void walk_strip(Op const& op, walk w, Columns const (&columns)[
     auto const x = op.at(at);
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
       state[r] = carried(decay_of(x, 0, columns[r]), state[r], x.value(columns[r]));
-      if constexpr (Stream && std::is_same_v<typename V::scalar, Out>)
+      if constexpr (Stream)
         stream(output.element(at, columns[r].first), state[r]);
       else
         output.write(at, columns[r], state[r]);
@@ -93,10 +94,14 @@ void walk_columns_one_by_one(Op const& op, walk const& w, index first, index las
 // past the caches.
 enum class store_by { number, vector, stream };
 
+// Whether an output may be streamed: what never is must not be compiled twice.
+template <class T, class Out>
+concept streamable = std::same_as<T, Out> && fits_simd<T>;
+
 // Whether whole vectors of this output lie aligned, so that they may be streamed past the caches.
 template <class T, class Out>
 bool can_stream(sequence_view<Out> const& output) {
-  if constexpr (!std::is_same_v<T, Out> || !fits_simd<T>) {
+  if constexpr (!streamable<T, Out>) {
     return false;
   } else {
     auto const address = reinterpret_cast<std::uintptr_t>(output.data);
@@ -128,7 +133,7 @@ void walk_columns(Op const& op, walk const& w, index first, index last,
           walk const part = w.part(k, rows);
           T* const states = carry + (j - first);
           if (streaming)
-            column_runner<true, Op, T, Out>(op, output)(part, j, end, states);
+            column_runner<streamable<T, Out>, Op, T, Out>(op, output)(part, j, end, states);
           else
             column_runner<false, Op, T, Out>(op, output)(part, j, end, states);
         }

@@ -51,7 +51,7 @@ class series_runner {
     if (body.stride < 0)
       vectors<-1, false>(body, carry);
     else if (streams)
-      vectors<1, true>(body, carry);
+      vectors<1, streamable<T, Out>>(body, carry);
     else
       vectors<1, false>(body, carry);
     one_by_one(w.part(head + body.count, tokens), carry);
@@ -67,7 +67,7 @@ class series_runner {
     return (simd_bytes - address % simd_bytes) % simd_bytes;
   }
   bool can_align(walk const& w) const {
-    return std::is_same_v<T, Out> && w.stride > 0 && misaligned_bytes(w) % token_bytes == 0;
+    return streamable<T, Out> && w.stride > 0 && misaligned_bytes(w) % token_bytes == 0;
   }
   index head_tokens(walk const& w) const {
     return std::min(w.count, static_cast<index>(misaligned_bytes(w) / token_bytes));
@@ -159,7 +159,7 @@ class series_runner {
         return false;
       now.state = states[K - 1];
       unroll<K>([&](auto n) WANE_INLINE_LAMBDA {
-        if constexpr (Stream && std::is_same_v<T, Out>)
+        if constexpr (Stream)
           stream(output_.element(w.token(k + n * tokens), columns_.first), states[n]);
         else
           output_.write(place_of<Direction>(w, k + n * tokens), columns_, states[n]);
