@@ -65,7 +65,7 @@ class term_gatherer {
     chunk.reads = reads, chunk.writes = writes;
     if constexpr (has_direct<Token>) {
       chunk.has_direct = true;
-      for (int t = 0; t < count; ++t) chunk.direct[t] = T(x[t].direct());
+      for (int t = 0; t < count; ++t) chunk.direct[t] = T(x[static_cast<std::size_t>(t)].direct());
     }
     if (in_lanes_ && count == tokens)
       take_rows<true>(x.data(), count, chunk, reads, writes);
