@@ -79,7 +79,7 @@ TEST_F(FlashLinearAttention, GatedLinearAttention) {
 }
 TEST_F(FlashLinearAttention, Retention) {
   float const log_gamma[] = {std::log1p(-0x1p-5f), std::log1p(-0x1p-6f)};
-  expect("retention", wane::retnet<float>(in, {{log_gamma, heads}}));
+  expect("retention", wane::retnet<float>(in, {wane::view<float const, 1>(log_gamma, heads)}));
 }
 TEST_F(FlashLinearAttention, DeltaRule) {
   expect("delta_rule", wane::delta_net<float>(in, by_token("strength"), {}));

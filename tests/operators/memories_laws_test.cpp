@@ -1,9 +1,9 @@
-// The keyed memories keep every law of recurrences, and their gradients those of the adjoint.
+// The keyed memories keep every law of recurrences.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include "support/memory_problems.hpp"
-#include "wane/testing/adjoint_laws.hpp"
+#include "wane/testing/laws.hpp"
 
 namespace wane::testing {
 namespace {
@@ -25,17 +25,6 @@ memory_size const sizes[] = {
     {1, 70, 6, 5, 4, 3, {.groups = head_groups::tiled}},
     {1, 90, 2, 8, 9, 0, {.scale = -0.7, .normalise = true, .epsilon = 0.01}},
 };
-// The differences that the laws of the adjoint compare with are many runs: smaller ones.
-memory_size const small_sizes[] = {
-    {1, 40, 1, 1, 1},
-    {2, 66, 2, 3, 5},
-    {1, 17, 1, 17, 8},
-    {1, 35, 6, 3, 4, 2},
-    {2, 35, 6, 3, 3, 3, {.groups = head_groups::tiled}},
-    {1, 50, 2, 5, 9, 0, {.scale = -0.7, .normalise = true, .epsilon = 0.01}},
-    {1, 35, 4, 3, 4, 1, {.normalise = true, .groups = head_groups::tiled}},
-};
-
 template <class T>
 constexpr double agreement = sizeof(T) == 4 ? 1e-6 : 1e-12;
 
@@ -52,21 +41,6 @@ TYPED_TEST(MemoryLaws, Hold) {
   using T = accumulate_type<operator_of<TypeParam>>;
   for (index i = 0; memory_size const& size : sizes)
     expect_to_hold(check_laws(TypeParam(size), agreement<T>), i++);
-}
-
-template <class Problem>
-class MemoryAdjointLaws : public ::testing::Test {};
-using InDouble =
-    ::testing::Types<gla_problem<double>, gla_problem<double, token_view<double const>>,
-                     retnet_problem<double>, delta_net_problem<double>,
-                     gated_delta_net_problem<double>, kimi_problem<double>, rwkv7_problem<double>>;
-TYPED_TEST_SUITE(MemoryAdjointLaws, InDouble);
-
-TYPED_TEST(MemoryAdjointLaws, Hold) {
-  for (index i = 0; memory_size const& size : small_sizes) {
-    TypeParam problem(size);
-    expect_to_hold(check_adjoint_laws(problem), i++);
-  }
 }
 
 }  // namespace

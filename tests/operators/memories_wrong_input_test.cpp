@@ -15,6 +15,7 @@ namespace {
 using support::expect_error;
 using wane::index;
 using view = wane::sequence_view<float const>;
+using numbers_by_head = wane::view<float const, 1>;
 using numbers_by_token = wane::token_view<float const>;
 
 constexpr index B = 2, T = 3, H = 4, K = 5, V = 6;
@@ -60,7 +61,8 @@ TEST(MemoriesWrongInput, ATensorWithoutData) {
   inputs_refused({"key", "no data"}, {keys, no_keys, values});
   inputs_refused({"value", "no data"}, {keys, keys, {nullptr, B, T, H, V}});
   refused({"log_decay", "no data"}, [&] { return wane::gla<float>(good, no_keys); });
-  refused({"log_decay", "no data"}, [] { return wane::retnet<float>(good, {{nullptr, H}}); });
+  refused({"log_decay", "no data"},
+          [] { return wane::retnet<float>(good, {numbers_by_head(nullptr, H)}); });
   refused({"strength", "no data"}, [] {
     return wane::delta_net<float>(good, {nullptr, B, T, H}, {});
   });
@@ -93,9 +95,8 @@ TEST(MemoriesWrongInput, AGateOfAnotherShape) {
   refused({"log_decay", "6", "must be 5"}, [] {
     return wane::kimi_delta_attention<float>(good, ones_a_head, {zeros, B, T, H, 6});
   });
-  refused({"log_decay", "heads 3", "must be 4"}, [] {
-    return wane::retnet<float>(good, {{zeros, 3}});
-  });
+  refused({"log_decay", "heads 3", "must be 4"},
+          [] { return wane::retnet<float>(good, {numbers_by_head(zeros, 3)}); });
 }
 
 TEST(MemoriesWrongInput, AStrengthOfAnotherShape) {
@@ -151,8 +152,8 @@ TEST_F(MemoriesWrongGradients, OfQueriesKeysAndValues) {
 TEST_F(MemoriesWrongGradients, OfTheGate) {
   refused({"gradient of log_decay", "4", "must be 5"}, wane::gla<float>(good, keys),
           {{}, short_rows});
-  refused({"gradient of log_decay", "time 2", "must be 3"}, wane::retnet<float>(good, {{zeros, H}}),
-          {{}, short_time});
+  refused({"gradient of log_decay", "time 2", "must be 3"},
+          wane::retnet<float>(good, {numbers_by_head(zeros, H)}), {{}, short_time});
   refused({"gradient of log_decay", "time 2", "must be 3"},
           wane::gated_delta_net<float>(good, ones_a_head, ones_a_head), {{}, {}, short_time});
   refused({"gradient of log_decay", "4", "must be 5"},

@@ -131,7 +131,9 @@ struct retnet_problem : memory_data<T> {
     summed = log_gamma;
   }
   retnet<T> make(index begin, index end) const {
-    return {this->in(begin, end), {{log_gamma.data(), this->size.heads}}, this->size.options};
+    return {this->in(begin, end),
+            {view<T const, 1>(log_gamma.data(), this->size.heads)},
+            this->size.options};
   }
   std::array<std::span<T>, 4> inputs() {
     return {this->query.input.values, this->key.input.values, this->value.values, log_gamma};

@@ -65,7 +65,9 @@ template <class T>
 class constant_gate : public gate_of<linear_form, no_raw<T>> {
  public:
   constant_gate(gate_parameter<T const> const& log_decay, wane::taper<T> const& taper = {})
-      : gate_of<linear_form, no_raw<T>>({}, {}, {}, log_decay, taper) {}
+      : gate_of<linear_form, no_raw<T>>({}, {}, {}, log_decay, taper) {
+    require(log_decay.present(), "log_decay has no data; it must point to its values");
+  }
 };
 
 // log w = -e^log_rate s: PoST's RetNet and GLA (Algorithm 4).
