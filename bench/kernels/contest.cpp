@@ -30,8 +30,10 @@ struct entrant {
 
 // The error after `run`, whose outputs start as NaN.
 double error_of(std::function<void()> const& run, contest const& what) {
-  for (void* output : what.moved.writes)
-    std::memset(output, 0xff, static_cast<std::size_t>(what.moved.bytes));
+  for (auto const& output : what.outputs) std::memset(output.data(), 0xff, output.size_bytes());
+  if (what.outputs.empty())
+    for (void* output : what.moved.writes)
+      std::memset(output, 0xff, static_cast<std::size_t>(what.moved.bytes));
   run();
   return what.error();
 }
@@ -100,14 +102,17 @@ std::map<std::string, double> held(contest const& what) {
   // Within the cache streaming stores only drive the data out.
   bool const cached = what.moved.total_bytes() <= static_cast<double>(second_level_bytes());
   for (auto const& how : manners)
-    if (!(how.stream && cached)) entrants.push_back({[&] { carry_out(what.moved, how); }});
+    if (!what.moved.reads.empty() && !(how.stream && cached))
+      entrants.push_back({[&] { carry_out(what.moved, how); }});
   hold(entrants, threads);
 
   entrant const &ours = entrants[0], &peak = entrants[1];
-  entrant const* triad = &entrants[first_reference];
-  for (std::size_t i = first_reference; i < entrants.size(); ++i)
-    if (median(entrants[i].seconds) < median(triad->seconds)) triad = &entrants[i];
-  counters["of_triad"] = ratio(*triad, ours);
+  if (first_reference < entrants.size()) {
+    entrant const* triad = &entrants[first_reference];
+    for (std::size_t i = first_reference; i < entrants.size(); ++i)
+      if (median(entrants[i].seconds) < median(triad->seconds)) triad = &entrants[i];
+    counters["of_triad"] = ratio(*triad, ours);
+  }
   counters["of_fma"] = what.flops / peak_flops * ratio(peak, ours);
   counters["tokens_per_second"] = what.tokens / median(ours.seconds);
   for (std::size_t i = 0; i < what.rivals.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,10 @@ struct rival {
 struct contest {
   std::function<void()> ours;
   std::vector<rival> rivals;
-  // What must move; the reference moves as much in the same memory. Its writes are the outputs.
+  // What must move; the reference moves as much in the same memory. Without reads there is none.
   traffic moved;
+  // Where there are none, they are what `moved` writes.
+  std::vector<std::span<float>> outputs = {};
   double tokens = 0, flops = 0;
   bool in_double = false;
   // Largest difference from the oracle over the largest value of the oracle, in the outputs as

@@ -4,10 +4,12 @@
 // A row is `operator/pass/named arguments`. Its counters are medians of ratios, taken round by
 // round with everything that is compared in each round:
 //   of_triad           our bandwidth over the best of reading and writing as much, in memory of the
-//                      same size: ordinary or non-temporal stores, with prefetch or without
+//                      same size: ordinary or non-temporal stores, with prefetch or without (a
+//                      step of a matrix memory: of reading and writing its state)
 //   of_fma             our useful flops over what the machine multiplies and adds in registers
 //   vs_naive           time over ours of the loop a user would write in Eigen, on one thread
-//   vs_sequential      time over ours of the plain loop over tokens and channels, on one thread
+//   vs_sequential      time over ours of the plain loop over tokens and channels, on one thread; of
+//                      matrix memories the loop in Eigen
 //   vs_fading          our time on these data over our time on ordinary ones
 //   tokens_per_second  from the median time
 //   max_rel_error      largest difference from a wider type over the largest value, checked first
@@ -27,6 +29,7 @@ int main(int argc, char** argv) {
   try {
     add_linear_recurrence_rows();
     add_exponential_bank_rows();
+    add_keyed_rows();
     options asked = parse_options(argc, argv, names_of_rows());
     std::vector<char*> given;
     for (auto& argument : asked.passed_on) given.push_back(argument.data());

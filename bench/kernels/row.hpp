@@ -18,5 +18,6 @@ bool any_row_failed();
 
 void add_linear_recurrence_rows();
 void add_exponential_bank_rows();
+void add_keyed_rows();
 
 }  // namespace wane::bench

@@ -18,7 +18,9 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
   ASSERT_EQ(listed.status, 0) << listed.err;
   std::regex const scheme(
       "(linear_recurrence/(forward|step|backward)/C:\\d+/T:\\d+/decay:(factor|log)|"
-      "exponential_bank/(forward|step|backward)/S:\\d+/C:\\d+/T:\\d+)"
+      "exponential_bank/(forward|step|backward)/S:\\d+/C:\\d+/T:\\d+|"
+      "(gla|retnet|delta_net|gated_delta_net|kimi_delta_attention|rwkv7)"
+      "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+)"
       "(/[a-z_]+:[a-z_]+)*/threads:\\d+(/over_time:1)?");
   std::set<std::string> names;
   std::istringstream lines(listed.out);
@@ -26,12 +28,12 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
     EXPECT_TRUE(std::regex_match(name, scheme)) << name;
     EXPECT_TRUE(names.insert(name).second) << "twice: " << name;
   }
-  for (std::string const row :
-       {"linear_recurrence/forward", "linear_recurrence/step", "linear_recurrence/backward",
-        "exponential_bank/forward", "exponential_bank/step", "exponential_bank/backward"}) {
-    auto const at = names.lower_bound(row);
-    EXPECT_TRUE(at != names.end() && at->starts_with(row + "/")) << row << " has no rows";
-  }
+  for (std::string const op : {"linear_recurrence", "exponential_bank", "gla", "retnet",
+                               "delta_net", "gated_delta_net", "kimi_delta_attention", "rwkv7"})
+    for (std::string const pass : {"/forward/", "/step/", "/backward/"}) {
+      auto const at = names.lower_bound(op + pass);
+      EXPECT_TRUE(at != names.end() && at->starts_with(op + pass)) << op << pass << " has no rows";
+    }
 }
 
 TEST(KernelsRows, WrongOptionsAreRefusedInOneLine) {
@@ -52,16 +54,26 @@ TEST(KernelsRows, WrongOptionsAreRefusedInOneLine) {
   }
 }
 
-TEST(KernelsRows, ARowSaysItsCountersInJson) {
+void expect_counters(std::string const& row, std::vector<std::string> const& counters) {
   scratch const place;
   std::string const file = place.file("rows.json");
-  auto const result =
-      run(WANE_BENCH, {"--benchmark_filter=linear_recurrence/step", "--json", file});
+  auto const result = run(WANE_BENCH, {"--benchmark_filter=" + row, "--json", file});
   ASSERT_EQ(result.status, 0) << result.out << result.err;
   std::string const json = content_of(file);
-  for (std::string const counter :
-       {"of_triad", "of_fma", "vs_naive", "vs_sequential", "tokens_per_second", "max_rel_error"})
+  for (std::string const& counter : counters)
     EXPECT_NE(json.find('"' + counter + '"'), std::string::npos) << counter << '\n' << json;
+}
+
+TEST(KernelsRows, ARowSaysItsCountersInJson) {
+  expect_counters("linear_recurrence/step", {"of_triad", "of_fma", "vs_naive", "vs_sequential",
+                                             "tokens_per_second", "max_rel_error"});
+}
+
+TEST(KernelsRows, AKeyedRowSaysItsCountersInJson) {
+  expect_counters("^gated_delta_net/step/H:16/D:64/",
+                  {"of_triad", "of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
+  expect_counters("^rwkv7/backward/H:16/D:64/T:512/",
+                  {"of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
 }
 
 }  // namespace

@@ -1,0 +1,171 @@
+// The keyed matrix memories as others write them: a loop over tokens in Eigen, the state a matrix.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "kernels/eigen.hpp"
+#include "kernels/linear_recurrence_loops.hpp"
+
+namespace wane::bench {
+
+// What a keyed memory is given, or the gradients of it. What an operator has not is empty.
+template <class Each>
+struct keyed_inputs_of {
+  Each query, key, value;
+  Each log_decay, strength;  // of each row, or of the head
+  Each removal, rate;        // of RWKV-7
+};
+
+// visit(the same member of each).
+void for_each_input(auto const& visit, auto&... of) {
+  visit(of.query...), visit(of.key...), visit(of.value...);
+  visit(of.log_decay...), visit(of.strength...);
+  visit(of.removal...), visit(of.rate...);
+}
+
+template <class T>
+using keyed_vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+template <class T>
+using keyed_matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// [T, H, width], without gaps.
+struct keyed_tensor {
+  float* data = nullptr;
+  index width = 0;
+
+  Eigen::Map<keyed_vector<float>> at(index token_and_head) const {
+    return {data + token_and_head * width, width};
+  }
+};
+
+struct keyed_arrays {
+  index tokens, heads, size;  // T, H, and D rows and columns
+  keyed_inputs_of<keyed_tensor> in, gradients;
+  keyed_tensor output, output_gradient;
+};
+
+// One token of one head, in T.
+template <class T>
+class keyed_token {
+ public:
+  using vector = keyed_vector<T>;
+  using matrix = keyed_matrix<T>;
+
+  void load(keyed_arrays const& p, index token_and_head) {
+    for_each_input([&](keyed_tensor const& from,
+                       vector& to) { to = from.at(token_and_head).template cast<T>(); },
+                   p.in, x_);
+  }
+  vector const& query() const { return x_.query; }
+
+  // With P = diag(w) S: the delta rule P + beta k (v - P^T k)^T, otherwise P + k v^T, in RWKV-7
+  // less (a o c) (S^T c)^T.
+  void advance(matrix& s) {
+    find_terms(s);
+    if (w_.size() == 1)
+      s *= w_[0];
+    else if (w_.size() > 1)
+      s = w_.asDiagonal() * s;
+    s.noalias() += key_ * written_.transpose();
+    if (removes()) s.noalias() -= erase_ * read_.transpose();
+  }
+
+  // From dL/dS after the token, g, to that before it, and to the gradients of the token.
+  void retreat(matrix const& before, matrix& g, keyed_inputs_of<vector>& d) {
+    find_terms(before);
+    vector const of_key = g * written_;
+    d.value.noalias() = g.transpose() * key_;
+    d.key = of_key;
+    vector of_decay(w_.size() == 0 ? 0 : before.rows()), of_read;
+    if (w_.size() > 0) of_decay = w_or_ones().cwiseProduct(before.cwiseProduct(g).rowwise().sum());
+    if (corrects()) {
+      of_read = -d.value;
+      vector const of_reader = before * of_read;
+      d.strength = vector::Constant(1, x_.key.dot(of_key));
+      d.key = x_.strength[0] * of_key + w_or_ones().cwiseProduct(of_reader);
+      if (w_.size() > 0) of_decay += reader_.cwiseProduct(of_reader);
+    }
+    if (removes()) {
+      of_read = -g.transpose() * erase_;
+      vector const of_erase = -g * read_;
+      d.rate = x_.removal.cwiseProduct(of_erase);
+      d.removal = before * of_read + x_.rate.cwiseProduct(of_erase);
+    }
+    if (w_.size() == 1)
+      d.log_decay = vector::Constant(1, of_decay.sum());
+    else
+      d.log_decay = of_decay;
+    if (w_.size() == 1)
+      g *= w_[0];
+    else if (w_.size() > 1)
+      g = w_.asDiagonal() * g;
+    if (of_read.size() > 0) g.noalias() += reader_ * of_read.transpose();
+  }
+
+ private:
+  bool corrects() const { return x_.strength.size() > 0; }
+  bool removes() const { return x_.removal.size() > 0; }
+  vector w_or_ones() const {
+    return w_.size() > 1 ? w_ : vector::Constant(x_.key.size(), w_.size() == 1 ? w_[0] : T(1));
+  }
+  void find_terms(matrix const& s) {
+    w_ = x_.log_decay.array().exp();
+    key_ = x_.key, written_ = x_.value;
+    if (removes()) {
+      reader_ = x_.removal;
+      erase_ = x_.rate.cwiseProduct(x_.removal);
+      read_.noalias() = s.transpose() * reader_;
+    }
+    if (corrects()) {
+      reader_ = w_or_ones().cwiseProduct(x_.key);
+      read_.noalias() = s.transpose() * reader_;
+      key_ *= x_.strength[0];
+      written_ -= read_;
+    }
+  }
+
+  keyed_inputs_of<vector> x_;
+  vector w_, key_, written_, reader_, erase_, read_;
+};
+
+// give(token_and_head, y) for each token of a head.
+template <class T, class Give>
+void keyed_forward(keyed_arrays const& p, index head, keyed_matrix<T>& s, Give const& give) {
+  keyed_token<T> x;
+  keyed_vector<T> y;
+  for (index t = 0; t < p.tokens; ++t) {
+    index const at = t * p.heads + head;
+    x.load(p, at);
+    x.advance(s);
+    y.noalias() = s.transpose() * x.query();
+    give(at, y);
+  }
+}
+
+// give(token_and_head, gradients) for each token of a head, which starts from zero; the states of
+// all tokens are kept.
+template <class T, class Give>
+void keyed_backward(keyed_arrays const& p, index head, std::vector<keyed_matrix<T>>& kept,
+                    Give const& give) {
+  keyed_matrix<T> g = keyed_matrix<T>::Zero(p.size, p.size);
+  kept.resize(static_cast<std::size_t>(p.tokens) + 1, g);
+  keyed_token<T> x;
+  for (std::size_t t = 0; t + 1 < kept.size(); ++t) {
+    x.load(p, static_cast<index>(t) * p.heads + head);
+    kept[t + 1] = kept[t];
+    x.advance(kept[t + 1]);
+  }
+  keyed_inputs_of<keyed_vector<T>> d;
+  for (std::size_t t = kept.size() - 1; t-- > 0;) {
+    index const at = static_cast<index>(t) * p.heads + head;
+    x.load(p, at);
+    keyed_vector<T> const dy = p.output_gradient.at(at).template cast<T>();
+    g.noalias() += x.query() * dy.transpose();
+    d.query.noalias() = kept[t + 1] * dy;
+    x.retreat(kept[t], g, d);
+    give(at, d);
+  }
+}
+
+}  // namespace wane::bench
