@@ -175,10 +175,10 @@ class term_gatherer {
     vector const one(T(1)), zero(T(0));
     split_decay<vector> w[tokens], all{one, zero};
     vector factor[tokens];
-    auto const take_decays = [&](index first, int rows) WANE_INLINE_LAMBDA {
+    auto const take_decays = [&](index first, int present) WANE_INLINE_LAMBDA {
       all = {one, zero};
       unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
-        w[t] = decay_at<Lanes>(x[t], t < count, first, rows);
+        w[t] = decay_at<Lanes>(x[t], t < count, first, present);
         factor[t] = factor_of(w[t]);
         all = {all.whole * w[t].whole, multiply_add(all.whole, w[t].rest, all.rest * factor[t])};
       });

@@ -73,10 +73,10 @@ template <class V, class State, class Task>
 void for_each_part(walk const& w, run_options<State> const& options, Task const& task) {
   state_view<State const> before = options.initial;
   index done = 0;
-  auto const go_to = [&](index tokens, state_view<State> const& after) {
-    task(w.part(done, tokens - done), state_access<V, State>{before, after, w.sequence, w.head});
+  auto const go_to = [&](index end, state_view<State> const& after) {
+    task(w.part(done, end - done), state_access<V, State>{before, after, w.sequence, w.head});
     before = after;
-    done = tokens;
+    done = end;
   };
   for (auto const& kept : options.keep) go_to(std::min(kept.tokens, w.count), kept.state);
   go_to(w.count, options.final);

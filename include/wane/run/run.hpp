@@ -87,8 +87,8 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
   for (index n = 0; n < sequences; ++n) {
     walk const w = walk_of(n * shape.heads, shape, options.packed, options.direction,
                            options.initial.positions);
-    auto const count = [&](state_view<State> const& state, index tokens) {
-      if (state.positions) state.positions[n] = w.position - 1 + tokens;
+    auto const count = [&](state_view<State> const& state, index seen) {
+      if (state.positions) state.positions[n] = w.position - 1 + seen;
     };
     for (auto const& kept : options.keep) count(kept.state, std::min(kept.tokens, w.count));
     count(options.final, w.count);
