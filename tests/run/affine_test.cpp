@@ -28,7 +28,8 @@ using wane::direction;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float reset = -std::numeric_limits<float>::infinity();
 
-// Random inputs that any form may read; keys are short, so that erasing does not grow.
+// Random inputs that any form may read. Erasing takes away more than it adds elsewhere, so that a
+// memory that never forgets does not grow either.
 template <class T>
 struct memory {
   index batch, time, heads, rows, columns;
@@ -50,8 +51,11 @@ struct memory {
         write(b, t, h, k, how),
         direct(static_cast<std::size_t>(h), T(0.5)) {
     double const size = 1 / std::sqrt(static_cast<double>(k));
-    for (auto* x : {&query, &key, &value, &read, &write})
+    for (auto* x : {&query, &key, &value, &read})
       x->fill([&](auto...) { return random.uniform(-size, size); });
+    write.fill([&](index n, index at, index head, index i) {
+      return -read(n, at, head, i) / 2 + static_cast<T>(random.uniform(-size, size) / 5);
+    });
     decay.fill([&](auto...) { return random.log_decay(); });
   }
 
