@@ -29,7 +29,7 @@ constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float reset = -std::numeric_limits<float>::infinity();
 
 // Random inputs that any form may read. Erasing takes away more than it adds elsewhere, so that a
-// memory that never forgets does not grow either.
+// memory that never forgets does not grow either. All numbers are floats, in any T the same.
 template <class T>
 struct memory {
   index batch, time, heads, rows, columns;
@@ -51,12 +51,12 @@ struct memory {
         write(b, t, h, k, how),
         direct(static_cast<std::size_t>(h), T(0.5)) {
     double const size = 1 / std::sqrt(static_cast<double>(k));
-    for (auto* x : {&query, &key, &value, &read})
-      x->fill([&](auto...) { return random.uniform(-size, size); });
+    auto const some = [&](auto...) { return static_cast<float>(random.uniform(-size, size)); };
+    for (auto* x : {&query, &key, &value, &read}) x->fill(some);
     write.fill([&](index n, index at, index head, index i) {
-      return -read(n, at, head, i) / 2 + static_cast<T>(random.uniform(-size, size) / 5);
+      return static_cast<float>(some() / 5 - static_cast<float>(read(n, at, head, i)) / 2);
     });
-    decay.fill([&](auto...) { return random.log_decay(); });
+    decay.fill([&](auto...) { return static_cast<float>(random.log_decay()); });
   }
 
   template <forgets Decay, erases Erase>
@@ -65,86 +65,127 @@ struct memory {
              direct.data()}};
   }
   wane::keyed_inputs<T> in() const { return {query.view(), key.view(), value.view()}; }
-  wane::token_view<T const> gate() const {
-    auto const d = decay.view();
+  // Row 0 of a tensor, a number a token and head.
+  static wane::token_view<T const> first(tensor<T> const& x) {
+    auto const v = x.view();
     return {
-        d.data, {d.extent[0], d.extent[1], d.extent[2]}, {d.stride[0], d.stride[1], d.stride[2]}};
+        v.data, {v.extent[0], v.extent[1], v.extent[2]}, {v.stride[0], v.stride[1], v.stride[2]}};
   }
+  wane::token_view<T const> gate() const { return first(decay); }
+  wane::token_view<T const> strength() const { return first(read); }
 };
 
-// The relative difference of outputs and states between the panels and the plain order.
-template <class Op>
-double apart(Op const& op, wane::run_options<wane::accumulate_type<Op>> options = {}) {
+// The same in float and in double.
+struct memories {
+  memory<float> single;
+  memory<double> exact;
+
+  template <class... Sizes>
+  explicit memories(Sizes... sizes) : single(sizes...), exact(sizes...) {}
+};
+
+// How far outputs and states of the panels are from those of the plain order of `exact`.
+template <class Op, class Exact>
+double apart(Op const& op, Exact const& exact, direction way = direction::forward,
+             std::vector<index> const& starts = {}) {
   using T = wane::accumulate_type<Op>;
   wane::recurrence_shape const s = op.shape();
-  tensor<T> fast(s.batch, s.time, s.heads, s.columns), plain(s.batch, s.time, s.heads, s.columns);
-  index const sequences = wane::sequences_of(s, options.packed);
-  wane::recurrent_state<T> initial(op, sequences), first = initial, second = initial;
+  tensor<T> fast(s.batch, s.time, s.heads, s.columns);
+  tensor<double> plain(s.batch, s.time, s.heads, s.columns);
+  wane::packed_sequences const packed{starts};
+  index const sequences = wane::sequences_of(s, packed);
+  wane::recurrent_state<T> initial(op, sequences), final = initial;
+  wane::recurrent_state<double> initial_exact(exact, sequences), final_exact = initial_exact;
   support::random_values random(3);
-  for (T& x : initial.values()) x = static_cast<T>(random.uniform(-1, 1));
-  options.initial = initial;
-  options.final = first;
-  wane::sequence_view<T> const y = fast.view(), y_plain = plain.view();
-  wane::run_affine(op, y, options);
-  options.final = second;
-  wane::run_in_order(op, y_plain, options);
+  for (std::size_t i = 0; i < initial.values().size(); ++i) {
+    auto const x = static_cast<float>(random.uniform(-1, 1));
+    initial.values()[i] = x, initial_exact.values()[i] = x;
+  }
+  wane::sequence_view<T> const y = fast.view();
+  wane::sequence_view<double> const y_exact = plain.view();
+  wane::run_affine(
+      op, y,
+      wane::run_options<T>{.initial = initial, .final = final, .packed = packed, .direction = way});
+  wane::run_in_order(
+      exact, y_exact,
+      wane::run_options<double>{
+          .initial = initial_exact, .final = final_exact, .packed = packed, .direction = way});
   support::nearness near;
   fast.for_each([&](index b, index t, index h, index j) {
-    near.add(static_cast<double>(fast(b, t, h, j)), static_cast<double>(plain(b, t, h, j)));
+    near.add(static_cast<double>(fast(b, t, h, j)), plain(b, t, h, j));
   });
-  for (std::size_t i = 0; i < first.values().size(); ++i)
-    near.add(static_cast<double>(first.values()[i]), static_cast<double>(second.values()[i]));
+  for (std::size_t i = 0; i < final.values().size(); ++i)
+    near.add(static_cast<double>(final.values()[i]), final_exact.values()[i]);
   EXPECT_TRUE(fast.margins_untouched());
   return near.both();
 }
+// The same of an operator made of either memory.
+template <class Make>
+double apart(memories const& m, Make const& make, direction way = direction::forward,
+             std::vector<index> const& starts = {}) {
+  return apart(make(m.single), make(m.exact), way, starts);
+}
 
-// A sum over some tens of rows, taken in another order, some roundings apart.
+template <forgets Decay, erases Erase>
+constexpr auto keyed = [](auto const& m) { return m.template keyed<Decay, Erase>(); };
+constexpr auto gla = []<class T>(memory<T> const& m) {
+  return wane::gla<T>(m.in(), m.decay.view());
+};
+constexpr auto gated_delta_net = []<class T>(memory<T> const& m) {
+  return wane::gated_delta_net<T>(m.in(), m.strength(), m.gate());
+};
+constexpr auto rwkv7 = []<class T>(memory<T> const& m) {
+  return wane::rwkv7<T>(m.in(), m.decay.view(), {m.read.view(), m.write.view(), {}});
+};
+
+// Sums over some tens of rows: some roundings.
 template <class T>
 constexpr double bound = sizeof(T) == 4 ? 1e-6 : 2e-15;
 
-template <class T, forgets Decay, erases Erase>
+template <forgets Decay, erases Erase>
 void expect_every_size() {
   for (auto [rows, columns] : {std::pair<index, index>{1, 1}, {3, 2}, {16, 16}, {17, 33}, {64, 65}})
     for (index time : {1, 3, 4, 5, 33, 70}) {
-      memory<T> const m(2, time, 3, rows, columns);
-      EXPECT_LE(apart(m.template keyed<Decay, Erase>()), bound<T>)
+      memories const m(2, time, 3, rows, columns);
+      EXPECT_LE(apart(m, keyed<Decay, Erase>), bound<float>)
           << rows << " x " << columns << ", " << time << " tokens";
     }
 }
 
 TEST(Affine, MemoriesThatDoNotErase) {
-  expect_every_size<float, forgets::never, erases::no>();
-  expect_every_size<float, forgets::by_head, erases::no>();
-  expect_every_size<float, forgets::by_row, erases::no>();
+  expect_every_size<forgets::never, erases::no>();
+  expect_every_size<forgets::by_head, erases::no>();
+  expect_every_size<forgets::by_row, erases::no>();
 }
 TEST(Affine, MemoriesThatErase) {
-  expect_every_size<float, forgets::never, erases::yes>();
-  expect_every_size<float, forgets::by_head, erases::yes>();
-  expect_every_size<double, forgets::by_row, erases::yes>();
+  expect_every_size<forgets::never, erases::yes>();
+  expect_every_size<forgets::by_head, erases::yes>();
+  expect_every_size<forgets::by_row, erases::yes>();
+}
+TEST(Affine, InDouble) {
+  memory<double> const m(2, 70, 2, 17, 33);
+  auto const op = m.keyed<forgets::by_row, erases::yes>();
+  EXPECT_LE(apart(op, op), bound<double>);
 }
 
 // Operators whose rows are read in lanes, in tensors of any strides.
 TEST(Affine, RowsInLanes) {
   for (arrangement how : support::all_arrangements)
     for (index rows : {7, 16, 37}) {
-      memory<float> const m(1, 41, 2, rows, 35, how);
-      EXPECT_LE(apart(wane::gla<float>(m.in(), m.decay.view())), bound<float>);
-      using of_head = wane::token_view<float const>;
-      EXPECT_LE(apart(wane::gated_delta_net<float, of_head>(m.in(), m.gate(), m.gate())),
-                bound<float>);
-      EXPECT_LE(
-          apart(wane::rwkv7<float>(m.in(), m.decay.view(), {m.read.view(), m.write.view(), {}})),
-          bound<float>);
+      memories const m(1, 41, 2, rows, 35, how);
+      EXPECT_LE(apart(m, gla), bound<float>);
+      EXPECT_LE(apart(m, gated_delta_net), bound<float>);
+      EXPECT_LE(apart(m, rwkv7), bound<float>);
     }
 }
 
 TEST(Affine, BackwardInTimeAndPacked) {
   std::vector<index> const starts{0, 0, 1, 5, 38, 70};
-  memory<float> const m(1, 70, 3, 9, 20);
-  auto const op = m.keyed<forgets::by_row, erases::yes>();
-  EXPECT_LE(apart(op, {.direction = direction::reverse}), bound<float>);
-  EXPECT_LE(apart(op, {.packed = {starts}}), bound<float>);
-  EXPECT_LE(apart(op, {.packed = {starts}, .direction = direction::reverse}), bound<float>);
+  memories const m(1, 70, 3, 9, 20);
+  constexpr auto make = keyed<forgets::by_row, erases::yes>;
+  EXPECT_LE(apart(m, make, direction::reverse), bound<float>);
+  EXPECT_LE(apart(m, make, direction::forward, starts), bound<float>);
+  EXPECT_LE(apart(m, make, direction::reverse, starts), bound<float>);
 }
 
 // Plain factors, negative, zero and one among them.
@@ -164,20 +205,20 @@ struct plain_factors {
 };
 TEST(Affine, PlainFactors) {
   memory<double> const m(1, 50, 2, 21, 10);
-  EXPECT_LE(apart(plain_factors{m}), bound<double>);
+  EXPECT_LE(apart(plain_factors{m}, plain_factors{m}), bound<double>);
 }
 
 // log decays from -205 to 0, rows that are reset among others that are not.
 TEST(Affine, StrongDecaysAndResets) {
-  memory<float> m(1, 67, 2, 18, 33);
-  m.decay.fill([&](index, index t, index, index i) {
-    double const logs[] = {0, -1e-9, -205, -87, reset, -20, -0.5};
+  memories m(1, 67, 2, 18, 33);
+  auto const log_decay = [](index, index t, index, index i) {
+    float const logs[] = {0, -1e-9f, -205, -87, reset, -20, -0.5f};
     return logs[(3 * t + i) % 7];
-  });
-  EXPECT_LE(apart(wane::gla<float>(m.in(), m.decay.view())), bound<float>);
-  using of_head = wane::token_view<float const>;
-  EXPECT_LE(apart(wane::gated_delta_net<float, of_head>(m.in(), m.gate(), m.gate())), bound<float>);
-  EXPECT_LE(apart(m.keyed<forgets::by_row, erases::yes>()), bound<float>);
+  };
+  m.single.decay.fill(log_decay), m.exact.decay.fill(log_decay);
+  EXPECT_LE(apart(m, gla), bound<float>);
+  EXPECT_LE(apart(m, gated_delta_net), bound<float>);
+  EXPECT_LE(apart(m, keyed<forgets::by_row, erases::yes>), bound<float>);
 }
 
 // Whatever stood before a reset: a number that is none in the state, a key or a value.
