@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "support/laws_hold.hpp"
 #include "support/memory_problems.hpp"
 #include "wane/testing/emulated_run.hpp"
 #include "wane/testing/laws.hpp"
@@ -9,10 +10,7 @@
 namespace wane::testing {
 namespace {
 
-void expect_to_hold(std::vector<law_result> const& results) {
-  for (auto const& r : results)
-    EXPECT_TRUE(r.holds()) << r.law << ": error " << r.error << ", bound " << r.bound;
-}
+using support::expect_to_hold;
 
 template <class T>
 class EmulatedLaws : public ::testing::Test {};

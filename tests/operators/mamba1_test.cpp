@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "support/expect_error.hpp"
+#include "support/laws_hold.hpp"
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "wane/operators/sum_over_tokens.hpp"
@@ -15,6 +16,7 @@
 
 namespace {
 
+using support::expect_to_hold;
 using wane::index;
 using wane::testing::check_adjoint_laws;
 using wane::testing::check_laws;
@@ -163,11 +165,6 @@ TEST(Mamba1, IsTheSameWhicheverWayALies) {
                                p.options);
   run(op, wane::sequence_view<float>(y.data(), 1, p.tokens, 1, p.channels));
   EXPECT_LT(distance_from_paper(p, y), 1e-6);
-}
-
-void expect_to_hold(std::vector<wane::testing::law_result> const& results) {
-  for (auto const& law : results)
-    EXPECT_TRUE(law.holds()) << law.law << ": error " << law.error << ", bound " << law.bound;
 }
 
 // Fewer channels than a vector, whole strips, and all that is left over; rows beyond the fast

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "support/expect_error.hpp"
+#include "support/laws_hold.hpp"
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "wane/operators/sum_over_tokens.hpp"
@@ -17,6 +18,7 @@
 
 namespace {
 
+using support::expect_to_hold;
 using wane::index;
 using wane::testing::check_adjoint_laws;
 using wane::testing::check_laws;
@@ -175,11 +177,6 @@ TEST(Mamba2, TakesThePapersInitialSpectrum) {
     double const wanted = -0.05 * golden[h] * std::pow(512., -tapers[h]);
     EXPECT_NEAR(p.make(0, 1).at({0, 0, h, 512}).log_decay() / wanted, 1, 1e-14);
   }
-}
-
-void expect_to_hold(std::vector<wane::testing::law_result> const& results) {
-  for (auto const& law : results)
-    EXPECT_TRUE(law.holds()) << law.law << ": error " << law.error << ", bound " << law.bound;
 }
 
 TEST(Mamba2, KeepsTheLaws) {

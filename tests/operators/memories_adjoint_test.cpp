@@ -2,17 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "support/laws_hold.hpp"
 #include "support/memory_problems.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {
 namespace {
-
-void expect_to_hold(std::vector<law_result> const& results, index case_number) {
-  for (law_result const& r : results)
-    EXPECT_TRUE(r.holds()) << "case " << case_number << ", " << r.law << ": error " << r.error
-                           << ", bound " << r.bound;
-}
 
 // Batch, time, heads, rows, columns, groups of heads, options. The differences that the laws of the
 // adjoint compare with are many runs: smaller ones.
@@ -37,7 +32,7 @@ TYPED_TEST_SUITE(MemoryAdjointLaws, InDouble);
 TYPED_TEST(MemoryAdjointLaws, Hold) {
   for (index i = 0; memory_size const& size : sizes) {
     TypeParam problem(size);
-    expect_to_hold(check_adjoint_laws(problem), i++);
+    support::expect_to_hold(check_adjoint_laws(problem), "case " + std::to_string(i++) + ", ");
   }
 }
 

@@ -2,17 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "support/laws_hold.hpp"
 #include "support/memory_problems.hpp"
 #include "wane/testing/laws.hpp"
 
 namespace wane::testing {
 namespace {
-
-void expect_to_hold(std::vector<law_result> const& results, index case_number) {
-  for (law_result const& r : results)
-    EXPECT_TRUE(r.holds()) << "case " << case_number << ", " << r.law << ": error " << r.error
-                           << ", bound " << r.bound;
-}
 
 // Batch, time, heads, rows, columns, groups of heads, options.
 memory_size const sizes[] = {
@@ -40,7 +35,8 @@ TYPED_TEST_SUITE(MemoryLaws, InFloatAndDouble);
 TYPED_TEST(MemoryLaws, Hold) {
   using T = accumulate_type<operator_of<TypeParam>>;
   for (index i = 0; memory_size const& size : sizes)
-    expect_to_hold(check_laws(TypeParam(size), agreement<T>), i++);
+    support::expect_to_hold(check_laws(TypeParam(size), agreement<T>),
+                            "case " + std::to_string(i++) + ", ");
 }
 
 }  // namespace

@@ -4,16 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include "support/laws_hold.hpp"
 #include "support/problems.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {
 namespace {
 
-void expect_to_hold(std::vector<law_result> const& results, std::string const& of = "") {
-  for (law_result const& r : results)
-    EXPECT_TRUE(r.holds()) << of << r.law << ": error " << r.error << ", bound " << r.bound;
-}
+using support::expect_to_hold;
 
 // Agreement of runners, HOUSE's 1e-6 in float; in double the same multiple of its rounding.
 template <class T>

@@ -11,6 +11,12 @@ inline void check_extent(char const* name, char const* what, index is, index mus
   require(is == must_be, name, " has ", what, " ", is, "; it must be ", must_be);
 }
 
+// The same with rows in the place of columns: the shape of [B, T, H, rows] tensors.
+inline recurrence_shape shape_of_rows(recurrence_shape shape) {
+  shape.columns = shape.rows;
+  return shape;
+}
+
 // [B, T, H, columns] values, which only an empty recurrence may lack.
 template <class T>
 void check(char const* name, sequence_view<T> const& values, recurrence_shape const& shape) {

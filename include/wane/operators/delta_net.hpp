@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gate.hpp"
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/gated.hpp"
 
 namespace wane {
 
@@ -11,25 +10,19 @@ namespace wane {
 //
 // strength: beta, [B, T, H], in [0, 2]. The gate may be absent, a head's or a row's.
 template <class Io, any_gate Gate = no_gate, class Accumulate = widened<Io>>
-class delta_net : public keyed_memory<Io, Accumulate> {
+class delta_net : public gated_memory<Io, Gate, Accumulate> {
   using keyed = keyed_memory<Io, Accumulate>;
+  using gated = gated_memory<Io, Gate, Accumulate>;
 
  public:
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
   delta_net(keyed_inputs<Io> const& in, token_view<Io const> strength, Gate const& gate,
             keyed_options const& options = {})
-      : keyed(in, options), strength_(strength), gate_(gate) {}
+      : gated(in, gate, options), strength_(strength) {}
 
   void check_inputs() const {
-    keyed::check_inputs();
+    gated::check_inputs();
     check("strength", strength_, this->shape());
-    check_gate(gate_, this->shape());
-  }
-  void check_parameters() const { check_gate_parameters(gate_); }
-  wane::layout layout() const { return keyed::layout() & layout_of_gate(gate_); }
-
-  WANE_INLINE void each_row(place<> where, auto const& visit) const {
-    keyed::each_row(where, visit);
-    each_row_of_gate(gate_, where, visit);
   }
 
   struct token : keyed::terms, gate_terms<Accumulate, Gate> {
@@ -54,7 +47,7 @@ class delta_net : public keyed_memory<Io, Accumulate> {
   };
   WANE_INLINE token at(place<> where) const {
     token x{this->terms_at(where),
-            {gate_, where},
+            {this->gate_, where},
             static_cast<Accumulate>(strength_.read(where)),
             Accumulate(1)};
     if constexpr (head_gate<Gate>) x.decay_of_head = factor_of(decay_from_log(x.log_decay()));
@@ -103,7 +96,6 @@ class delta_net : public keyed_memory<Io, Accumulate> {
 
  private:
   token_view<Io const> strength_;
-  Gate gate_;
 };
 
 }  // namespace wane

@@ -54,9 +54,8 @@ void check_gate(token_view<T> const& gate, recurrence_shape const& shape) {
   check("log_decay", gate, shape);
 }
 template <class T>
-void check_gate(sequence_view<T> const& gate, recurrence_shape shape) {
-  shape.columns = shape.rows;
-  check("log_decay", gate, shape);
+void check_gate(sequence_view<T> const& gate, recurrence_shape const& shape) {
+  check("log_decay", gate, shape_of_rows(shape));
 }
 
 // Throws wane::error where a parameter of a gate has a value that none may have.
@@ -73,9 +72,8 @@ void check_gate_gradient(token_view<T> const& to, recurrence_shape const& shape)
   check_if_present("the gradient of log_decay", to, shape);
 }
 template <class T>
-void check_gate_gradient(sequence_view<T> const& to, recurrence_shape shape) {
-  shape.columns = shape.rows;
-  check_if_present("the gradient of log_decay", to, shape);
+void check_gate_gradient(sequence_view<T> const& to, recurrence_shape const& shape) {
+  check_if_present("the gradient of log_decay", to, shape_of_rows(shape));
 }
 
 // Whether rows of a gate may be read in lanes.

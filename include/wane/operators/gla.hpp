@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gate.hpp"
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/gated.hpp"
 
 namespace wane {
 
@@ -12,30 +11,20 @@ namespace wane {
 //
 // log_decay: g, [B, T, H, K] a row or [B, T, H] a head, or a gate (wane/operators/gates.hpp).
 template <class Io, any_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
-class gla : public keyed_memory<Io, Accumulate> {
+class gla : public gated_memory<Io, Gate, Accumulate> {
   using keyed = keyed_memory<Io, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   gla(keyed_inputs<Io> const& in, Gate const& log_decay, keyed_options const& options = {})
-      : keyed(in, options), gate_(log_decay) {}
-
-  void check_inputs() const {
-    keyed::check_inputs();
-    check_gate(gate_, this->shape());
-  }
-  void check_parameters() const { check_gate_parameters(gate_); }
-  wane::layout layout() const { return keyed::layout() & layout_of_gate(gate_); }
-
-  WANE_INLINE void each_row(place<> where, auto const& visit) const {
-    keyed::each_row(where, visit);
-    each_row_of_gate(gate_, where, visit);
-  }
+      : gated_memory<Io, Gate, Accumulate>(in, log_decay, options) {}
 
   struct token : keyed::terms, gate_terms<Accumulate, Gate> {
     using keyed::terms::where;
   };
-  WANE_INLINE token at(place<> where) const { return {this->terms_at(where), {gate_, where}}; }
+  WANE_INLINE token at(place<> where) const {
+    return {this->terms_at(where), {this->gate_, where}};
+  }
 
   // Any may be absent; log_decay has the shape of the gate.
   struct gradients {
@@ -65,9 +54,6 @@ class gla : public keyed_memory<Io, Accumulate> {
     };
     WANE_INLINE sink at(gla const& op, place<> where) const { return {*this, op, where}; }
   };
-
- private:
-  Gate gate_;
 };
 
 }  // namespace wane

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -39,10 +40,8 @@ struct keyed_gradients {
 // Throws wane::error when a gradient that is present does not fit.
 template <class Io>
 void check_keyed(keyed_gradients<Io> const& to, recurrence_shape const& shape) {
-  recurrence_shape rows = shape;
-  rows.columns = shape.rows;
-  check_if_present("the gradient of query", to.query, rows);
-  check_if_present("the gradient of key", to.key, rows);
+  check_if_present("the gradient of query", to.query, shape_of_rows(shape));
+  check_if_present("the gradient of key", to.key, shape_of_rows(shape));
   check_if_present("the gradient of value", to.value, shape);
 }
 

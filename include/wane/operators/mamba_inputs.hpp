@@ -36,11 +36,9 @@ void check_mamba_data(sequence_view<Io const> const& x, sequence_view<Io const> 
 template <class Io>
 void check_mamba_gradients(sequence_view<Io> const& x, sequence_view<Io> const& B,
                            sequence_view<Io> const& C, recurrence_shape const& shape) {
-  recurrence_shape rows = shape;
-  rows.columns = shape.rows;
   check_if_present("the gradient of x", x, shape);
-  check_if_present("the gradient of B", B, rows);
-  check_if_present("the gradient of C", C, rows);
+  check_if_present("the gradient of B", B, shape_of_rows(shape));
+  check_if_present("the gradient of C", C, shape_of_rows(shape));
 }
 
 }  // namespace wane

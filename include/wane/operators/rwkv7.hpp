@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gate.hpp"
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/gated.hpp"
 
 namespace wane {
 
@@ -23,16 +22,16 @@ struct rwkv7_inputs {
 // normalised here when options say so (r and k are not). rate: a. bonus: rho. The scale is 1 unless
 // options say otherwise, and scales y, without the bonus.
 template <class Io, row_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
-class rwkv7 : public keyed_memory<Io, Accumulate> {
+class rwkv7 : public gated_memory<Io, Gate, Accumulate> {
   using keyed = keyed_memory<Io, Accumulate>;
+  using gated = gated_memory<Io, Gate, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   rwkv7(keyed_inputs<Io> const& in, Gate const& log_decay, rwkv7_inputs<Io> const& own,
         keyed_options options = {})
-      : keyed(in, without_normalising(options)),
+      : gated(in, log_decay, without_normalising(options)),
         removal_({checked_removal(own.removal), own.removal, in.value}, of_removal(options)),
-        gate_(log_decay),
         own_(own) {
     recurrence_shape const size = this->shape();
     this->check_rows("rate", own.rate);
@@ -43,18 +42,13 @@ class rwkv7 : public keyed_memory<Io, Accumulate> {
   }
 
   void check_inputs() const {
-    keyed::check_inputs();
+    gated::check_inputs();
     this->check_data("removal", own_.removal), this->check_data("rate", own_.rate);
-    check_gate(gate_, this->shape());
   }
-  void check_parameters() const { check_gate_parameters(gate_); }
-  wane::layout layout() const {
-    return keyed::layout() & layout_of(own_.removal, own_.rate) & layout_of_gate(gate_);
-  }
+  wane::layout layout() const { return gated::layout() & layout_of(own_.removal, own_.rate); }
 
   WANE_INLINE void each_row(place<> where, auto const& visit) const {
-    keyed::each_row(where, visit);
-    each_row_of_gate(gate_, where, visit);
+    gated::each_row(where, visit);
     place<> const shared = this->shared_of(where);
     visit(own_.removal.element(shared, 0), own_.removal.extent[3]);
     visit(own_.rate.element(shared, 0), own_.rate.extent[3]);
@@ -77,7 +71,11 @@ class rwkv7 : public keyed_memory<Io, Accumulate> {
     WANE_INLINE Accumulate direct() const { return bonus; }
   };
   WANE_INLINE token at(place<> where) const {
-    token x{this->terms_at(where), {gate_, where}, removal_.terms_at(where), *this, Accumulate(0)};
+    token x{this->terms_at(where),
+            {this->gate_, where},
+            removal_.terms_at(where),
+            *this,
+            Accumulate(0)};
     if (own_.bonus.data)
       for (index i = 0; i < own_.bonus.extent[1]; ++i)
         x.bonus = multiply_add(raw_query(x, i), bonus_at(where, i) * x.key(i), x.bonus);
@@ -91,13 +89,12 @@ class rwkv7 : public keyed_memory<Io, Accumulate> {
     gate_gradient<Gate, Io> log_decay;
     sequence_view<Io> removal, rate, bonus;
 
-    void check(recurrence_shape shape) const {
+    void check(recurrence_shape const& shape) const {
       check_keyed(in, shape);
       check_gate_gradient(log_decay, shape);
-      shape.columns = shape.rows;
-      check_if_present("the gradient of removal", removal, shape);
-      check_if_present("the gradient of rate", rate, shape);
-      check_if_present("the gradient of bonus", bonus, shape);
+      check_if_present("the gradient of removal", removal, shape_of_rows(shape));
+      check_if_present("the gradient of rate", rate, shape_of_rows(shape));
+      check_if_present("the gradient of bonus", bonus, shape_of_rows(shape));
     }
     wane::layout layout() const { return layout_of(in.value); }
 
@@ -152,7 +149,6 @@ class rwkv7 : public keyed_memory<Io, Accumulate> {
   }
 
   keyed removal_;  // its key is the removal key
-  Gate gate_;
   rwkv7_inputs<Io> own_;
 };
 

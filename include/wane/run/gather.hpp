@@ -139,7 +139,6 @@ class term_gatherer {
     }
   }
 
-  static split_decay<vector> split(split_decay<vector> w) { return w; }
   static split_decay<vector> split(plain_decay<vector> w) {
     vector const near(near_one<T>), one(T(1)), zero(T(0));
     return {where_below(w.factor, near, w.factor, one),

@@ -57,9 +57,9 @@ void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State
     run_bank(op, output, options);
   else if constexpr (runs_in_panels<Op>)
     run_affine(op, output, options);
-  else if constexpr (runs_by_elements<Op>)
-    run_elements(op, output, options) || (run_in_order(op, output, options), true);
-  else
+  else if constexpr (runs_by_elements<Op>) {
+    if (!run_elements(op, output, options)) run_in_order(op, output, options);
+  } else
     run_in_order(op, output, options);
 }
 
