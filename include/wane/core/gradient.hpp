@@ -38,9 +38,11 @@ struct token_gradient {
   V decay, direct;
 };
 // `rows` numbers each, which the sink may write over; those of terms that a token has not are zero.
+// in_lanes: the operator and its gradients lie so that rows may be treated in lanes.
 template <class V>
 struct all_gradients {
   index rows;
+  bool in_lanes;
   V *decay, *key, *query, *erase_read, *erase_write;
   token_gradient<V> whole;
 };

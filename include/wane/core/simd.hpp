@@ -237,13 +237,14 @@ WANE_HOST_INLINE T sum(simd<T, W> x) {
   return total;
 }
 
-// Lane l is the sum of x[l]; x is written over.
-template <class T, int W>
-WANE_HOST_INLINE simd<T, W> sums(simd<T, W> (&x)[W]) {
-  for (int n = W / 2; n > 0; n /= 2)
-    for (int m = 0; m < n; ++m)
-      x[m] = every_other<1, 0>(x[2 * m], x[2 * m + 1]) + every_other<1, 1>(x[2 * m], x[2 * m + 1]);
-  return x[0];
+// Lane l is the sum of x[l].
+template <class T, int W, int Count = W>
+WANE_HOST_INLINE simd<T, W> sums(simd<T, W> const* x) {
+  if constexpr (Count > 1) {
+    simd<T, W> const a = sums<T, W, Count / 2>(x), b = sums<T, W, Count / 2>(x + Count / 2);
+    return every_other<1, 0>(a, b) + every_other<1, 1>(a, b);
+  }
+  return *x;
 }
 
 // The first `count` numbers at p, zero in the other lanes; nothing else is read.

@@ -65,7 +65,7 @@ class delta_net : public gated_memory<Io, Gate, Accumulate> {
       check_if_present("the gradient of strength", strength, shape);
       check_gate_gradient(log_decay, shape);
     }
-    wane::layout layout() const { return layout_of(in.value); }
+    wane::layout layout() const { return in.layout() & layout_of_gate(log_decay); }
 
     struct sink {
       gradients const& to;
@@ -76,19 +76,23 @@ class delta_net : public gated_memory<Io, Gate, Accumulate> {
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
         token const x = op.at(where);
-        V by_strength(0), head = g.whole.decay;
-        for (index i = 0; i < g.rows; ++i) {
-          V const k = x.keyed::terms::key(i), w = x.decay_at(i);
-          V const read = w == V(0) ? V(0) : w * g.erase_read[i];  // a reset looks at nothing
-          by_strength = multiply_add(k, g.key[i], by_strength);
-          head = multiply_add(k, read, head);
+        row_sum<V> by_strength, head;
+        for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
+          auto const k = x.keyed::terms::key(i), key = row_at(g.key, i);
+          using Row = std::remove_const_t<decltype(k)>;
+          Row const w(x.decay_at(i)), zero(V(0));
+          // A reset looks at nothing.
+          Row const read = where_zero(w, zero, w * row_at(g.erase_read, i));
+          by_strength.add(k, key);
           if constexpr (row_gate<Gate>)
-            to.log_decay.write(where, i, multiply_add(k, read, g.decay[i]));
-          g.key[i] = multiply_add(x.strength, g.key[i], read);
-        }
-        op.give_rows(x, to.in, g.query, g.key);
-        to.strength.write(where, by_strength);
-        if constexpr (head_gate<Gate>) to.log_decay.write(where, head);
+            to.log_decay.write(where, i, multiply_add(k, read, row_at(g.decay, i)));
+          else
+            head.add(k, read);
+          set_row(g.key, i, multiply_add(Row(x.strength), key, read));
+        });
+        op.give_rows(x, to.in, g);
+        to.strength.write(where, by_strength.total());
+        if constexpr (head_gate<Gate>) to.log_decay.write(where, g.whole.decay + head.total());
       }
     };
     WANE_INLINE sink at(delta_net const& op, place<> where) const { return {*this, op, where}; }

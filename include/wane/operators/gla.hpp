@@ -35,7 +35,7 @@ class gla : public gated_memory<Io, Gate, Accumulate> {
       check_keyed(in, shape);
       check_gate_gradient(log_decay, shape);
     }
-    wane::layout layout() const { return layout_of(in.value); }
+    wane::layout layout() const { return in.layout() & layout_of_gate(log_decay); }
 
     struct sink {
       gradients const& to;
@@ -45,9 +45,11 @@ class gla : public gated_memory<Io, Gate, Accumulate> {
       WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
-        op.give_rows(op.terms_at(where), to.in, g.query, g.key);
+        op.give_rows(op.terms_at(where), to.in, g);
         if constexpr (row_gate<Gate>)
-          for (index i = 0; i < g.rows; ++i) to.log_decay.write(where, i, g.decay[i]);
+          for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
+            to.log_decay.write(where, i, row_at(g.decay, i));
+          });
         else if constexpr (head_gate<Gate>)
           to.log_decay.write(where, g.whole.decay);
       }

@@ -8,6 +8,7 @@
 
 #include "wane/core/checks.hpp"
 #include "wane/core/gradient.hpp"
+#include "wane/core/row_lanes.hpp"
 
 namespace wane {
 
@@ -35,6 +36,8 @@ struct keyed_options {
 template <class Io>
 struct keyed_gradients {
   sequence_view<Io> query, key, value;
+
+  wane::layout layout() const { return layout_of(query, key, value); }
 };
 
 // Throws wane::error when a gradient that is present does not fit.
@@ -115,12 +118,12 @@ class keyed_memory {
     visit(in_.value.element(where, 0), in_.value.extent[3]);
   }
 
-  // From gradients by the queries and keys of the terms, K numbers each, to those of the inputs.
+  // From gradients by the queries and keys of the terms to those of the inputs.
   template <class V>
-  WANE_INLINE void give_rows(terms const& x, keyed_gradients<Io> const& to, V const* query,
-                             V const* key) const {
-    give(x, in_.query, to.query, query, x.query_factor, scale_);
-    give(x, in_.key, to.key, key, x.key_factor, Accumulate(1));
+  WANE_INLINE void give_rows(terms const& x, keyed_gradients<Io> const& to,
+                             all_gradients<V> const& g) const {
+    give(x, in_.query, to.query, g.query, g.in_lanes, x.query_factor, scale_);
+    give(x, in_.key, to.key, g.key, g.in_lanes, x.key_factor, Accumulate(1));
   }
 
  protected:
@@ -153,44 +156,36 @@ class keyed_memory {
     return Accumulate(1) / sqrt(squared_length(x, at) + epsilon_);
   }
   WANE_INLINE static Accumulate squared_length(sequence_view<Io const> const& x, place<> at) {
-    Accumulate total(0);
-    index i = 0;
-#ifndef __CUDA_ARCH__
-    if constexpr (std::is_same_v<Accumulate, float> || std::is_same_v<Accumulate, double>) {
-      constexpr int width = simd_width<Accumulate>;
-      if (x.stride[3] == 1 && x.extent[3] >= width) {
-        simd<Accumulate, width> part(Accumulate(0));
-        for (; i + width <= x.extent[3]; i += width) {
-          auto const row = convert<Accumulate>(x.read(at, lanes<width>{i}));
-          part = multiply_add(row, row, part);
-        }
-        total = sum(part);
-      }
-    }
-#endif
-    for (; i < x.extent[3]; ++i) {
-      Accumulate const row = convert<Accumulate>(x.read(at, i));
-      total = multiply_add(row, row, total);
-    }
-    return total;
+    row_sum<Accumulate> total;
+    for_row_lanes<Accumulate>(x.stride[3] == 1, x.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
+      auto const row = convert<Accumulate>(x.read(at, i));
+      total.add(row, row);
+    });
+    return total.total();
   }
 
   // x f, f = scale / sqrt(|x|^2 + epsilon): the derivative takes away what lies along x.
   template <class V>
   WANE_INLINE void give(terms const& x, sequence_view<Io const> const& from,
-                        sequence_view<Io> const& to, V const* gradient, Accumulate factor,
-                        Accumulate scale) const {
+                        sequence_view<Io> const& to, V const* gradient, bool in_lanes,
+                        Accumulate factor, Accumulate scale) const {
     if (!to.data) return;
+    auto const row = [&](auto i)
+                         WANE_INLINE_LAMBDA { return convert<Accumulate>(from.read(x.shared, i)); };
     Accumulate along(0);
     if (normalise_ && scale != Accumulate(0)) {
-      for (index i = 0; i < from.extent[3]; ++i)
-        along = multiply_add(convert<Accumulate>(from.read(x.shared, i)), gradient[i], along);
+      row_sum<Accumulate> sum;
+      for_row_lanes<Accumulate>(in_lanes, from.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
+        sum.add(row(i), row_at(gradient, i));
+      });
       Accumulate const over_length = factor / scale;
-      along = along * over_length * over_length;
+      along = sum.total() * over_length * over_length;
     }
-    for (index i = 0; i < from.extent[3]; ++i)
-      to.write(x.where, i,
-               factor * (gradient[i] - along * convert<Accumulate>(from.read(x.shared, i))));
+    for_row_lanes<Accumulate>(in_lanes, from.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
+      auto const g = row_at(gradient, i);
+      using Row = std::remove_const_t<decltype(g)>;
+      to.write(x.where, i, Row(factor) * (g - Row(along) * row(i)));
+    });
   }
 
   Accumulate scale_, epsilon_;

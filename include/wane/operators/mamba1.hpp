@@ -54,7 +54,7 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
     check_parameter("A", A_, size), check_parameter("D", D_, size);
     check_parameter("dt_bias", dt_bias_, size);
   }
-  wane::layout layout() const { return layout_of(own_.x, own_.dt, D_, dt_bias_); }
+  wane::layout layout() const { return keyed::layout() & layout_of(own_.dt, D_, dt_bias_); }
 
   // A token in column j, or in lanes of columns: Delta and x there are found once.
   template <class V>
@@ -119,7 +119,7 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
       for (int i = 0; A.data && i < 4; ++i)
         check_extent("the gradient of A", names[i], A.extent[i], extents[i]);
     }
-    wane::layout layout() const { return layout_of(x, dt, D, by_row(A)); }
+    wane::layout layout() const { return layout_of(x, dt, B, C, D, by_row(A)); }
 
     gradients begin(index sequence, index head) const {
       gradients own = *this;
@@ -154,7 +154,7 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
       }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
-        op.give_rows(op.terms_at(where), {to.C, to.B, {}}, g.query, g.key);
+        op.give_rows(op.terms_at(where), {to.C, to.B, {}}, g);
       }
     };
     WANE_INLINE sink at(mamba1 const& op, place<> where) const { return {*this, op, where}; }

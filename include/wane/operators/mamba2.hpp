@@ -105,7 +105,7 @@ class mamba2 : public keyed_memory<Io, Accumulate> {
       check_if_present("the gradient of D", D, shape);
       check_if_present("the gradient of taper", taper, shape);
     }
-    wane::layout layout() const { return layout_of(x); }
+    wane::layout layout() const { return layout_of(x, B, C); }
 
     struct sink {
       gradients const& to;
@@ -117,12 +117,14 @@ class mamba2 : public keyed_memory<Io, Accumulate> {
       WANE_INLINE void all(all_gradients<V> const& g) const {
         token const here = op.at(where);
         V const slow = op.tapered(where), a = op.parameter(op.own_.A, where);
-        V delta = g.whole.decay * a * slow;
-        for (index i = 0; i < g.rows; ++i) {
-          delta = multiply_add(g.key[i], here.keyed::terms::key(i), delta);
-          g.key[i] = here.delta * g.key[i];
-        }
-        op.give_rows(here, {to.C, to.B, {}}, g.query, g.key);
+        row_sum<V> by_key;
+        for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
+          auto const key = row_at(g.key, i);
+          by_key.add(key, here.keyed::terms::key(i));
+          set_row(g.key, i, std::remove_const_t<decltype(key)>(here.delta) * key);
+        });
+        V const delta = multiply_add(g.whole.decay * a, slow, by_key.total());
+        op.give_rows(here, {to.C, to.B, {}}, g);
         to.dt.write(where, delta * op.delta_.slope(op.raw_dt(where)));
         to.A.write(where, g.whole.decay * here.delta * slow);
         to.D.write(where, g.whole.direct);

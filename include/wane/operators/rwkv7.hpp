@@ -96,7 +96,9 @@ class rwkv7 : public gated_memory<Io, Gate, Accumulate> {
       check_if_present("the gradient of rate", rate, shape_of_rows(shape));
       check_if_present("the gradient of bonus", bonus, shape_of_rows(shape));
     }
-    wane::layout layout() const { return layout_of(in.value); }
+    wane::layout layout() const {
+      return in.layout() & layout_of_gate(log_decay) & layout_of(removal, rate);
+    }
 
     struct sink {
       gradients const& to;
@@ -107,20 +109,23 @@ class rwkv7 : public gated_memory<Io, Gate, Accumulate> {
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
         token const x = op.at(where);
+        for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
+          auto const c = x.removal.key(i), by_write = row_at(g.erase_write, i);
+          to.log_decay.write(where, i, row_at(g.decay, i));
+          to.rate.write(where, i, c * by_write);
+          set_row(g.erase_read, i, multiply_add(x.rate(i), by_write, -row_at(g.erase_read, i)));
+        });
         V const direct = g.whole.direct;
-        for (index i = 0; i < g.rows; ++i) {
-          to.log_decay.write(where, i, g.decay[i]);
-          V const c = x.removal.key(i), r = op.raw_query(x, i), k = x.key(i);
-          to.rate.write(where, i, c * g.erase_write[i]);
-          g.erase_read[i] = multiply_add(x.rate(i), g.erase_write[i], -g.erase_read[i]);
-          if (!op.own_.bonus.data) continue;
-          V const rho = op.bonus_at(where, i);
+        for (index i = 0; i < g.rows && op.own_.bonus.data; ++i) {
+          V const r = op.raw_query(x, i), k = x.key(i), rho = op.bonus_at(where, i);
           to.bonus.write(where, i, direct * r * k);
           g.key[i] = multiply_add(direct, r * rho, g.key[i]);
           g.query[i] = multiply_add(direct / x.query_factor, rho * k, g.query[i]);
         }
-        op.give_rows(x, to.in, g.query, g.key);
-        op.removal_.give_rows(x.removal, {{}, to.removal, {}}, g.query, g.erase_read);
+        op.give_rows(x, to.in, g);
+        all_gradients<V> by_removal = g;
+        by_removal.key = g.erase_read;
+        op.removal_.give_rows(x.removal, {{}, to.removal, {}}, by_removal);
       }
     };
     WANE_INLINE sink at(rwkv7 const& op, place<> where) const { return {*this, op, where}; }

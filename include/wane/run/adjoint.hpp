@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/run/affine_adjoint.hpp"
 #include "wane/run/options.hpp"
 #include "wane/run/threads.hpp"
 #include "wane/run/walk_adjoint.hpp"
@@ -54,6 +55,10 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   check("initial_gradient", options.initial_gradient, sequences, shape);
 
   sequence_view<Out const> const dy = output_gradient;
+  if constexpr (has_panel_adjoint<Op>) {
+    adjoint_affine(op, dy, gradients, options);
+    return;
+  }
   walk_adjoint<Op, Out, Gradients, State> const runner(op, dy, gradients, options);
   int const threads = threads_to_use(options.threads);
   index const walks = sequences * shape.heads, piece = runner.piece_columns(walks, threads);

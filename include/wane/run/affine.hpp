@@ -6,6 +6,7 @@
 
 #include "wane/run/aligned.hpp"
 #include "wane/run/gather.hpp"
+#include "wane/run/lines_ahead.hpp"
 #include "wane/run/panel.hpp"
 #include "wane/run/pieces.hpp"
 #include "wane/run/token_panel.hpp"
@@ -112,7 +113,7 @@ class affine_runner {
                     values_.data() + (k + t) * columns_);
     }
     int const each = want(next, count);
-    void const* const* soon = soon_.data();
+    void const* const* soon = soon_.begin();
     for_panels([&](index first, auto vectors) {
       for (index c = 0; c < count; ++c, soon += each * 2 * row_blocks())
         take_chunk<vectors>(w, c, first, state + first * rows_, soon, each);
@@ -142,35 +143,18 @@ class affine_runner {
   }
   [[gnu::noinline]] bool finite(micro_chunk<T> const& chunk, T const* state, index count,
                                 T const* value) const {
-    auto const all = [](T const* x, index n) {
-      T sum(0);
-      for (index i = 0; i < n; ++i) sum += x[i] * T(0);
-      return sum == T(0);
-    };
-    bool good = all(state, rows_ * count) && all(chunk.reads, gather_.numbers_to_read()) &&
-                all(chunk.writes, gather_.numbers_to_write());
-    for (int t = 0; t < tokens; ++t) good = good && all(value + t * columns_, count);
+    bool good = gather_.finite(chunk) && all_finite(state, rows_ * count);
+    for (int t = 0; t < tokens; ++t) good = good && all_finite(value + t * columns_, count);
     return good;
   }
 
   // Lists the memory of some tokens, so that the panels of `chunks` micro-chunks ask for it bit by
   // bit, and returns how many lines at a time.
   int want(walk const& w, index chunks) {
-    if constexpr (!knows_rows<Op>) {
-      return 0;
-    } else {
-      soon_.clear();
-      for (index k = 0; k < w.count; ++k)
-        op_.each_row(w.token(k), [&](auto const* row, index count) {
-          for (index i = 0; i < count; i += index{64 / sizeof *row}) soon_.push_back(row + i);
-        });
-      if (soon_.empty()) return 0;
-      index const panels = columns_ / (widest * width) + columns_ / width % widest;
-      std::size_t const turns = static_cast<std::size_t>(2 * panels * chunks * row_blocks());
-      std::size_t const each = (soon_.size() + turns - 1) / turns;
-      soon_.resize(each * turns, soon_.back());
-      return static_cast<int>(each);
-    }
+    soon_.clear();
+    soon_.add(op_, w);
+    index const panels = columns_ / (widest * width) + columns_ / width % widest;
+    return soon_.spread(2 * panels * chunks * row_blocks());
   }
   index row_blocks() const { return (rows_ + width - 1) / width; }
 
@@ -211,7 +195,7 @@ class affine_runner {
   index rows_, first_, last_, columns_;
   aligned_numbers<T> states_, reads_, writes_, values_, outputs_;
   micro_chunk<T> chunks_[chunks_at_once];
-  std::vector<void const*> soon_;
+  lines_ahead soon_;
   store_by stores_;
   bool in_lanes_;
 };
@@ -221,7 +205,7 @@ template <class Form, int R, class T = typename Form::scalar>
 [[gnu::noinline]] void take_panel(micro_chunk<T> const& chunk, index rows, T* state, T const* value,
                                   T* output, index token_stride, void const* const* soon,
                                   int each) {
-  panel<Form, R>{chunk, rows, state, R * Form::width, value, output, token_stride, soon, each}
+  panel<Form, R>{{chunk, rows, R * Form::width, soon, each}, state, value, output, token_stride}
       .take();
 }
 

@@ -50,6 +50,7 @@ class term_gatherer {
 
   index numbers_to_read() const { return row_blocks() * form::reads * width; }
   index numbers_to_write() const { return row_blocks() * form::writes * width; }
+  index numbers_of_terms() const { return row_blocks() * form::terms * width; }
 
   // Tokens k to k + 3 of a walk; those behind its end are its last.
   std::array<Token, tokens> tokens_at(walk const& w, index k) const {
@@ -58,9 +59,10 @@ class term_gatherer {
     return {at(0), at(1), at(2), at(3)};
   }
 
-  // The first `count` of these tokens.
-  micro_chunk<T> operator()(std::array<Token, tokens> const& x, int count, T* reads,
-                            T* writes) const {
+  // The first `count` of these tokens. `terms`, where given, receives [row / width] vectors of them
+  // as they are.
+  micro_chunk<T> operator()(std::array<Token, tokens> const& x, int count, T* reads, T* writes,
+                            T* terms = nullptr) const {
     micro_chunk<T> chunk;
     chunk.reads = reads, chunk.writes = writes;
     if constexpr (has_direct<Token>) {
@@ -68,10 +70,16 @@ class term_gatherer {
       for (int t = 0; t < count; ++t) chunk.direct[t] = T(x[static_cast<std::size_t>(t)].direct());
     }
     if (in_lanes_ && count == tokens)
-      take_rows<true>(x.data(), count, chunk, reads, writes);
+      take_rows<true>(x.data(), count, chunk, reads, writes, terms);
     else
-      take_rows<false>(x.data(), count, chunk, reads, writes);
+      take_rows<false>(x.data(), count, chunk, reads, writes, terms);
     return chunk;
+  }
+
+  // Whether terms of a micro-chunk are finite.
+  bool finite(micro_chunk<T> const& chunk) const {
+    return all_finite(chunk.reads, numbers_to_read()) &&
+           all_finite(chunk.writes, numbers_to_write());
   }
 
   // One term of up to `width` rows of a token, and their decay.
@@ -168,7 +176,7 @@ class term_gatherer {
 
   template <bool Lanes>
   [[gnu::noinline]] void take_rows(Token const* x, int count, micro_chunk<T>& chunk, T* reads,
-                                   T* writes) const {
+                                   T* writes, T* terms) const {
     products sum;
     constexpr bool fades = form::fading != fading::none;
     vector const one(T(1)), zero(T(0));
@@ -209,6 +217,17 @@ class term_gatherer {
         if constexpr (has_erase_write<Token>)
           erase_write[t] = term([&](auto r) { return x[t].erase_write(r); });
       });
+      if (terms) {
+        unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
+          key[t].store(terms + t * width);
+          query[t].store(terms + (tokens + t) * width);
+          if constexpr (has_erase<Token>) erase_read[t].store(terms + (2 * tokens + t) * width);
+          if constexpr (has_erase_write<Token>)
+            erase_write[t].store(terms + (3 * tokens + t) * width);
+          if constexpr (fades) factor[t].store(terms + (4 * tokens + t) * width);
+        });
+        terms += form::terms * width;
+      }
       // Every key, faded from its own token to the last.
       auto const fade = [&](vector const(&written)[tokens], int kind, T* to) WANE_INLINE_LAMBDA {
         unroll<tokens>([&](auto s) WANE_INLINE_LAMBDA {

@@ -41,6 +41,8 @@ struct panel_form {
   static constexpr int reads = micro_tokens * (Erasing == erasing::none ? 1 : 2);
   static constexpr int keys = micro_tokens * (Erasing == erasing::general ? 2 : 1);
   static constexpr int writes = keys + (Fading == fading::row ? 2 : 0);
+  // Of an adjoint: keys, queries, erase_reads, erase_writes and decays as tokens bring them.
+  static constexpr int terms = 5 * micro_tokens;
 };
 
 // Products of two of a micro-chunk's tokens; only those of the sums above are set.
@@ -49,6 +51,13 @@ struct token_products {
   T query_key[micro_tokens][micro_tokens], read_key[micro_tokens][micro_tokens];
   T query_write[micro_tokens][micro_tokens], read_write[micro_tokens][micro_tokens];
 };
+
+template <class T>
+bool all_finite(T const* x, index count) {
+  T sum(0);
+  for (index i = 0; i < count; ++i) sum += x[i] * T(0);
+  return sum == T(0);
+}
 
 template <class T>
 struct micro_chunk {

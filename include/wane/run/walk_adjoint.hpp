@@ -21,22 +21,11 @@ class walk_adjoint {
       !channelwise<Op> || !begins_walks<Gradients>,
       "wane::adjoint: gradients with begin(sequence, head) are for recurrences with rows");
   static constexpr bool once_a_head = time_invariant<Op>;
-  // The operator gives vectors, and the sink takes them where it takes numbers.
-  static constexpr bool fits_lanes = [] {
-    if constexpr (reads_lanes<Op> && requires(Gradients const& gradients) { gradients.layout(); }) {
-      using V = simd<T, simd_width<T>>;
-      using Columns = lanes<V::width>;
-      return takes_columns<Sink, index, T> == takes_columns<Sink, Columns, V> &&
-             takes_elements<Sink, index, T> == takes_elements<Sink, Columns, V> &&
-             takes_all_of_columns<Sink, index, T> == takes_all_of_columns<Sink, Columns, V>;
-    }
-    return false;
-  }();
 
   walk_adjoint(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                adjoint_options<State> const& options)
       : op_(op), dy_(dy), gradients_(gradients), options_(options), shape_(op.shape()) {
-    if constexpr (fits_lanes)
+    if constexpr (gives_lanes<Op, Gradients>)
       in_lanes_ = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
   }
 
@@ -48,7 +37,7 @@ class walk_adjoint {
 
   // Columns [first, last) of a walk; returns the sums over its tokens if the operator wants them.
   Sums operator()(walk const& w, index first, index last) const {
-    if constexpr (fits_lanes)
+    if constexpr (gives_lanes<Op, Gradients>)
       if (in_lanes_) return in_vectors<simd<T, simd_width<T>>>(w, first, last);
     return in_vectors<T>(w, first, last);
   }
@@ -75,7 +64,7 @@ class walk_adjoint {
         g[i] = as_t(r.decay), g[n + i] = as_t(r.key), g[2 * n + i] = as_t(r.query);
         g[3 * n + i] = as_t(r.erase_read), g[4 * n + i] = as_t(r.erase_write);
       }
-      sink.all(all_gradients<T>{n, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
+      sink.all(all_gradients<T>{n, in_lanes_, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
     }
   }
 

@@ -1,0 +1,274 @@
+// The adjoint of affine recurrences in micro-chunks: blocks of time, within them heads.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/adjoint_in_order.hpp"
+#include "wane/run/options.hpp"
+#include "wane/run/replay.hpp"
+#include "wane/run/term_gradients.hpp"
+#include "wane/run/threads.hpp"
+#include "wane/run/token_panel.hpp"
+
+namespace wane {
+
+template <class Op>
+concept has_panel_adjoint = runs_in_panels<Op> && !time_invariant<Op> && !channelwise<Op>;
+
+// `heads` heads of one sequence from that of the walk on. Keeps their states before every block of
+// time and, of one block of one head, those after its micro-chunks. Lanes: the operator gives its
+// columns in lanes and the sink takes them.
+template <has_panel_adjoint Op, class Out, class Gradients, class State, bool Lanes>
+class affine_adjoint {
+ public:
+  using T = accumulate_type<Op>;
+  using Replay = replay<Op, Lanes>;
+  using form = typename Replay::form;
+  using vector = typename form::vector;
+  using of_state = state_products<form>;
+  using Token = token_of<Op>;
+  using Sink = sink_of<Gradients, Op>;
+  static constexpr int width = form::width, tokens = micro_tokens;
+  static constexpr index most_tokens = Replay::most_tokens;
+
+  affine_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
+                 Gradients const& gradients, walk const& w, index heads)
+      : op_(op),
+        output_gradient_(output_gradient),
+        walk_(w),
+        replay_(op_),
+        rows_(recurrence_shape(op.shape()).rows),
+        row_blocks_((rows_ + width - 1) / width),
+        last_(recurrence_shape(op.shape()).columns),
+        columns_((last_ + width - 1) / width * width),
+        row_stride_(Replay::row_stride_of(last_)),
+        blocks_(std::max<index>(1, (w.count + most_tokens - 1) / most_tokens)),
+        kept_(heads * blocks_ * state_size()),
+        states_(Replay::most_chunks * state_size()),
+        cotangents_(heads * state_size()),
+        output_gradients_(tokens * columns_),
+        value_gradients_(tokens * columns_),
+        erased_gradients_(tokens * columns_),
+        packed_(of_state::packed_size(columns_)),
+        products_(row_blocks_ * of_state::count * width),
+        row_gradients_(tokens * 5 * padded_rows()) {
+    for (index h = 0; h < heads; ++h)
+      gradients_.push_back(begin_walk(gradients, w.sequence, w.head + h));
+  }
+
+  // Bytes of the states kept of a head of so many tokens.
+  static index kept_bytes(recurrence_shape const& shape, index count) {
+    return (count + most_tokens - 1) / most_tokens * shape.rows *
+           Replay::row_stride_of(shape.columns) * static_cast<index>(sizeof(T));
+  }
+
+  void operator()(adjoint_options<State> const& options) {
+    auto const heads = static_cast<index>(gradients_.size());
+    for (index h = 0; h < heads; ++h) {
+      load_state(options.initial, h, kept(h, 0));
+      load_state(options.final_gradient, h, cotangent(h));
+    }
+    for (index b = 0; b + 1 < blocks_; ++b)
+      for (index h = 0; h < heads; ++h) {
+        soon_.clear();
+        soon_.add(op_, h + 1 < heads ? block(h + 1, b) : block(0, b + 1));
+        advance(block(h, b), h, kept(h, b), kept(h, b + 1), false);
+      }
+    for (index b = blocks_ - 1; b >= 0; --b)
+      for (index h = 0; h < heads; ++h) {
+        walk const w = block(h, b);
+        soon_.clear();
+        advance(w, h, kept(h, b), states_.data(), true);
+        want(h + 1 < heads ? block(h + 1, b) : block(0, std::max<index>(b - 1, 0)));
+        int const each = soon_.spread(Replay::chunks_of(w) * rows_);
+        void const* const* soon = soon_.begin();
+        for (index c = Replay::chunks_of(w) - 1; c >= 0; --c, soon += each * rows_)
+          take(w.part(c * tokens, tokens), h, c,
+               c == 0 ? kept(h, b) : states_.data() + (c - 1) * state_size(), soon, each);
+      }
+    for (index h = 0; h < heads; ++h) save_state(options.initial_gradient, h, cotangent(h));
+  }
+
+ private:
+  index state_size() const { return rows_ * row_stride_; }
+  index padded_rows() const { return row_blocks_ * width; }
+  T* kept(index h, index b) const { return kept_.data() + (h * blocks_ + b) * state_size(); }
+  T* cotangent(index h) const { return cotangents_.data() + h * state_size(); }
+  walk block(index h, index b) const {
+    walk w = walk_.part(b * most_tokens, most_tokens);
+    w.head += h;
+    return w;
+  }
+  // What a block reads going back.
+  void want(walk const& w) {
+    soon_.clear();
+    soon_.add(op_, w);
+    if constexpr (Lanes)
+      for (index k = 0; k < w.count; ++k) soon_.add(output_gradient_.element(w.token(k), 0), last_);
+  }
+
+  void advance(walk const& w, index h, T const* before, T* after, bool all) {
+    replay_(w, before, after, all, soon_,
+            [&](walk const& part, index first, index last, T const* from, T* to) {
+              in_order(h).replay(part, first, last, from, to);
+            });
+  }
+
+  // Micro-chunk c of a block, from the cotangent behind it to that before it.
+  void take(walk const& w, index h, index c, T const* before, void const* const* soon, int each) {
+    for (index t = 0; t < tokens; ++t)
+      replay_.load_columns(output_gradients_.data() + t * columns_, t < w.count, [&](auto j) {
+        return convert<T>(output_gradient_.read(w.token(t), j));
+      });
+    auto const& chunk = replay_.chunk(c);
+    T* const later = cotangent(h);
+    if (chunk.resets && !(replay_.finite(c, before, 0, columns_) &&
+                          all_finite(static_cast<T const*>(later), state_size()) &&
+                          all_finite(output_gradients_.data(), tokens * columns_)))
+      return take_in_order(w, h, before);
+    replay_.for_panels([&](index first, auto vectors) {
+      bring_back<vectors>({chunk, rows_, row_stride_}, later + first, first);
+    });
+    chunk_columns<T> const columns{output_gradients_.data(), replay_.written(c),
+                                   erased_gradients_.data(), replay_.erased(c)};
+    of_state::take(chunk, columns, rows_, columns_, row_stride_, before, later, packed_.data(),
+                   products_.data(), soon, each);
+    token_products<T> pairs;
+    of_state::multiply(columns, columns_, pairs);
+    for (index i = 0; i < row_blocks_; ++i)
+      term_gradients<form, decays_in_logs<Token>>::take(
+          replay_.terms(c) + i * form::terms * width,
+          products_.data() + i * of_state::count * width, pairs, row_gradients_.data() + i * width,
+          5 * padded_rows(), padded_rows());
+    for (index t = 0; t < w.count; ++t) {
+      auto const sink = sink_of_token(h, w.token(t));
+      give_columns(sink, value_gradients_.data() + t * columns_);
+      give_rows(sink, row_gradients_.data() + t * 5 * padded_rows(), of_direct(columns, t));
+    }
+  }
+  template <int R>
+  [[gnu::noinline]] void bring_back(panel_rows<form, R> const& rows, T const* later, index first) {
+    panel_adjoint<form, R>{rows,
+                           later,
+                           output_gradients_.data() + first,
+                           value_gradients_.data() + first,
+                           erased_gradients_.data() + first,
+                           columns_}
+        .take();
+  }
+
+  adjoint_in_order<Op, Out, Gradients> in_order(index h) const {
+    return {op_, output_gradient_, gradients_[static_cast<std::size_t>(h)], row_stride_};
+  }
+  // The same for a chunk that resets numbers that are not finite.
+  [[gnu::noinline]] void take_in_order(walk const& w, index h, T const* before) {
+    std::vector<head_gradients<T>> sums(tokens, head_gradients<T>(rows_));
+    in_order(h).take(w, before, cotangent(h), sums);
+    index const n = padded_rows();
+    T* g = row_gradients_.data();
+    for (index t = 0; t < w.count; ++t, g += 5 * n) {
+      auto const& of_token = sums[static_cast<std::size_t>(t)];
+      for (index i = 0; i < rows_; ++i) {
+        auto const& row = of_token.rows[static_cast<std::size_t>(i)];
+        g[i] = row.decay, g[n + i] = row.key, g[2 * n + i] = row.query;
+        g[3 * n + i] = row.erase_read, g[4 * n + i] = row.erase_write;
+      }
+      give_rows(sink_of_token(h, w.token(t)), g, of_token.whole.direct);
+    }
+  }
+
+  Sink sink_of_token(index h, place<> at) const {
+    return sink_at(gradients_[static_cast<std::size_t>(h)], op_, at);
+  }
+  // Of direct(): what comes back meets the value itself.
+  T of_direct(chunk_columns<T> const& x, index t) const {
+    T total(0);
+    if constexpr (has_direct<Token>)
+      for (index n = t * columns_; n < (t + 1) * columns_; ++n) {
+        T value = x.v[n];
+        if constexpr (form::erasing == erasing::delta) value += x.u[n];
+        total += x.dy[n] * value;
+      }
+    return total;
+  }
+  void give_columns(Sink const& sink, T const* value) const {
+    index j = 0;
+    if constexpr (Lanes && takes_columns<Sink, lanes<width>, vector>) {
+      for (; j + width <= last_; j += width) sink.column(lanes<width>{j}, vector::load(value + j));
+      if (j < last_)
+        sink.column(partial_lanes<width>{j, static_cast<int>(last_ - j)}, vector::load(value + j));
+    } else if constexpr (takes_columns<Sink, index, T>) {
+      for (; j < last_; ++j) sink.column(j, value[j]);
+    }
+  }
+  // g: decay, key, query, erase_read and erase_write of every row.
+  void give_rows(Sink const& sink, T* g, T direct) const {
+    index const n = padded_rows();
+    token_gradient<T> whole{T(0), direct};
+    for (index i = 0; i < rows_; ++i) whole.decay += g[i];
+    if constexpr (takes_rows<Sink, T>)
+      for (index i = 0; i < rows_; ++i)
+        sink.row(i, row_gradient<T>{g[i], g[n + i], g[2 * n + i], g[3 * n + i], g[4 * n + i]});
+    if constexpr (takes_tokens<Sink, T>) sink.whole(whole);
+    if constexpr (takes_all<Sink, T>)
+      sink.all(all_gradients<T>{rows_, Lanes, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
+  }
+
+  template <class Numbers>
+  void load_state(state_view<Numbers> const& from, index h, T* state) const {
+    std::fill_n(state, state_size(), T(0));
+    if (!from.present()) return;
+    for (index i = 0; i < rows_; ++i)
+      for (index j = 0; j < last_; ++j)
+        state[i * row_stride_ + j] =
+            static_cast<T>(from.values(walk_.sequence, walk_.head + h, i, j));
+  }
+  void save_state(state_view<State> const& to, index h, T const* state) const {
+    if (!to.present()) return;
+    for (index i = 0; i < rows_; ++i)
+      for (index j = 0; j < last_; ++j)
+        to.values(walk_.sequence, walk_.head + h, i, j) =
+            static_cast<State>(state[i * row_stride_ + j]);
+  }
+
+  // Copies that no store can change: their strides stay in registers.
+  Op const op_;
+  sequence_view<Out const> const output_gradient_;
+  std::vector<Gradients> gradients_;  // of every head
+  walk const walk_;
+  Replay replay_;
+  index rows_, row_blocks_, last_, columns_, row_stride_, blocks_;
+  aligned_numbers<T> kept_, states_, cotangents_, output_gradients_, value_gradients_,
+      erased_gradients_, packed_, products_, row_gradients_;
+  lines_ahead soon_;
+};
+
+// A task has so many heads as keep their states in this, so that a block of time is read while its
+// pages are known; one at least.
+inline constexpr index kept_bytes_per_task = index{24} << 20;
+
+template <has_panel_adjoint Op, class Out, class Gradients, class State>
+void adjoint_affine(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                    adjoint_options<State> const& options) {
+  recurrence_shape const shape = op.shape();
+  int const threads = threads_to_use(options.threads);
+  index const sequences = sequences_of(shape, options.packed);
+  auto const run = [&](auto lanes_fit) {
+    using Adjoint = affine_adjoint<Op, Out, Gradients, State, lanes_fit>;
+    index const bytes = std::max<index>(1, Adjoint::kept_bytes(shape, shape.time));
+    index const share = (threads + sequences - 1) / std::max<index>(sequences, 1);
+    index const at_most_heads = (shape.heads + share - 1) / share;
+    index const heads = std::clamp<index>(kept_bytes_per_task / bytes, 1, at_most_heads);
+    index const tasks = (shape.heads + heads - 1) / heads;
+    for_each_task(sequences * tasks, threads, [&](index task) {
+      index const head = task % tasks * heads;
+      walk const w = walk_of(task / tasks * shape.heads + head, shape, options.packed,
+                             options.direction, options.initial.positions);
+      Adjoint(op, dy, gradients, w, std::min(heads, shape.heads - head))(options);
+    });
+  };
+  if constexpr (gives_lanes<Op, Gradients>)
+    if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns) return run(std::true_type{});
+  run(std::false_type{});
+}
+
+}  // namespace wane

@@ -1,0 +1,127 @@
+// The pass of an adjoint over the rows of a state: its products with a micro-chunk's columns.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/micro_chunk.hpp"
+
+namespace wane {
+
+// What tokens bring to the columns of a state, each [tokens][columns]; u and du where they erase.
+template <class T>
+struct chunk_columns {
+  T const *dy, *v, *du, *u;
+};
+
+// Sums over the columns of a row, and between the columns of two tokens. S is the state before the
+// chunk, G the cotangent of that after it.
+template <class Form>
+struct state_products {
+  using T = typename Form::scalar;
+  using vector = typename Form::vector;
+  static constexpr int width = Form::width, tokens = micro_tokens;
+  static constexpr bool erases = Form::erasing != erasing::none;
+  static constexpr bool writes_erased = Form::erasing == erasing::general;
+  static constexpr bool fades = Form::fading != fading::none;
+  // Vectors of `width` rows: S dy_t, G v_t, S du_t, G u_t, and S . G.
+  static constexpr int of_query = 0, of_key = tokens, of_read = 2 * tokens, of_write = 3 * tokens,
+                       of_state = tokens * (writes_erased ? 4
+                                            : erases      ? 3
+                                                          : 2),
+                       count = of_state + (fades ? 1 : 0);
+
+  // Numbers in which `columns` columns of the four kinds lie side by side.
+  static index packed_size(index columns) { return of_state * columns; }
+
+  // Fills `products`, [rows / width][count][width], and takes the cotangent to the front:
+  //   G <- P_3 G + sum_t (q_t P_t) dy_t^T + (b_t P_{t-1}) du_t^T
+  // S and G have rows `row_stride` apart and `columns`, a multiple of width. `each` of the lines
+  // `soon` are asked for with every row.
+  [[gnu::noinline]] static void take(micro_chunk<T> const& chunk, chunk_columns<T> const& x,
+                                     index rows, index columns, index row_stride, T const* s, T* g,
+                                     T* packed, T* products, void const* const* soon, int each) {
+    pack(x, columns, packed);
+    T const *reads = chunk.reads, *writes = chunk.writes;
+    vector some[count][width];
+    for (index i = 0; i < rows; i += width) {
+      int const present = static_cast<int>(at_most(index{width}, rows - i));
+      for (int l = 0; l < present; ++l, s += row_stride, g += row_stride) {
+        for (int n = 0; n < each; ++n) __builtin_prefetch(*soon++, 0, 2);
+        vector whole(chunk.whole), rest(chunk.rest);
+        if constexpr (Form::fading == fading::row) {
+          whole = vector(writes[l + Form::keys * width]);
+          rest = vector(writes[l + (Form::keys + 1) * width]);
+        }
+        vector sum[count];
+        take_row(reads + l, whole, rest, columns, packed, s, g, sum);
+        unroll<count>([&](auto n) WANE_INLINE_LAMBDA { some[n][l] = sum[n]; });
+      }
+      for (int l = present; l < width; ++l)
+        unroll<count>([&](auto n) WANE_INLINE_LAMBDA { some[n][l] = vector(T(0)); });
+      for (int n = 0; n < count; ++n, products += width) sums(some[n]).store(products);
+      reads += Form::reads * width, writes += Form::writes * width;
+    }
+  }
+
+  // The gradients of the products of a chunk's tokens.
+  static void multiply(chunk_columns<T> const& x, index columns, token_products<T>& pairs) {
+    multiply(x.dy, x.v, columns, pairs.query_key);
+    if constexpr (erases) multiply(x.du, x.v, columns, pairs.read_key);
+    if constexpr (writes_erased) {
+      multiply(x.dy, x.u, columns, pairs.query_write);
+      multiply(x.du, x.u, columns, pairs.read_write);
+    }
+  }
+
+ private:
+  // [columns / width][dy, v, du, u of every token][width]
+  static void pack(chunk_columns<T> const& x, index columns, T* packed) {
+    T const* const kinds[] = {x.dy, x.v, x.du, x.u};
+    for (index j = 0; j < columns; j += width)
+      for (int n = 0; n < of_state; ++n, packed += width)
+        vector::load(kinds[n / tokens] + n % tokens * columns + j).store(packed);
+  }
+
+  WANE_HOST_INLINE static void take_row(T const* reads, vector whole, vector rest, index columns,
+                                        T const* x, T const* s, T* g, vector (&sum)[count]) {
+    unroll<count>([&](auto n) WANE_INLINE_LAMBDA { sum[n] = vector(T(0)); });
+    for (index j = 0; j < columns; j += width, x += of_state * width) {
+      vector const state = vector::load(s + j), cotangent = vector::load(g + j);
+      vector next = cotangent;
+      if constexpr (fades) {
+        next = multiply_add(whole, cotangent, rest * cotangent);
+        sum[of_state] = multiply_add(state, cotangent, sum[of_state]);
+      }
+      unroll<of_state>([&](auto n) WANE_INLINE_LAMBDA {
+        vector const column = vector::load(x + n * width);
+        constexpr bool of_writer = n / tokens % 2 == 1;  // v or u
+        sum[n] = multiply_add(of_writer ? cotangent : state, column, sum[n]);
+        constexpr int read = n < of_key ? n : n - tokens;
+        if constexpr (!of_writer) next = multiply_add(vector(reads[read * width]), column, next);
+      });
+      next.store(g + j);
+    }
+  }
+
+  // to[t][s] = the sum over columns of a of token t times b of token s.
+  [[gnu::noinline]] static void multiply(T const* a, T const* b, index columns,
+                                         T (&to)[tokens][tokens]) {
+    static_assert(tokens * tokens % width == 0);
+    vector sum[tokens * tokens];
+    unroll<tokens * tokens>([&](auto n) WANE_INLINE_LAMBDA { sum[n] = vector(T(0)); });
+    for (index j = 0; j < columns; j += width)
+      unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
+        vector const x = vector::load(a + t * columns + j);
+        unroll<tokens>([&](auto s) WANE_INLINE_LAMBDA {
+          sum[t * tokens + s] =
+              multiply_add(x, vector::load(b + s * columns + j), sum[t * tokens + s]);
+        });
+      });
+    unroll<tokens * tokens / width>([&](auto part) WANE_INLINE_LAMBDA {
+      vector some[width];
+      unroll<width>([&](auto n) WANE_INLINE_LAMBDA { some[n] = sum[part * width + n]; });
+      sums(some).store(&to[0][0] + part * width);
+    });
+  }
+};
+
+}  // namespace wane

@@ -1,0 +1,262 @@
+// Micro-chunks backward: every form and size equals the adjoint of one token after the other.
+// SPDX-License-Identifier: MIT
+#include "wane/run/affine_adjoint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/affine_memory.hpp"
+#include "support/nearness.hpp"
+#include "wane/operators/gated_delta_net.hpp"
+#include "wane/operators/gla.hpp"
+#include "wane/run/adjoint.hpp"
+
+namespace {
+
+using support::arrangement;
+using support::erases;
+using support::forgets;
+using support::index;
+using support::memory;
+using support::tensor;
+using wane::direction;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float reset = -std::numeric_limits<float>::infinity();
+
+// Every gradient that a sink may be given.
+template <class T>
+struct all_received {
+  tensor<T> value, decay, key, query, erase_read, erase_write, whole;
+
+  explicit all_received(wane::recurrence_shape const& s)
+      : value(s.batch, s.time, s.heads, s.columns),
+        decay(s.batch, s.time, s.heads, s.rows),
+        key(s.batch, s.time, s.heads, s.rows),
+        query(s.batch, s.time, s.heads, s.rows),
+        erase_read(s.batch, s.time, s.heads, s.rows),
+        erase_write(s.batch, s.time, s.heads, s.rows),
+        whole(s.batch, s.time, s.heads, 2) {}
+
+  struct sink {
+    all_received& to;
+    wane::place<> where;
+    void column(index j, T g) const { to.value.view().write(where, j, g); }
+    void row(index i, wane::row_gradient<T> const& g) const {
+      to.decay.view().write(where, i, g.decay), to.key.view().write(where, i, g.key);
+      to.query.view().write(where, i, g.query);
+      to.erase_read.view().write(where, i, g.erase_read);
+      to.erase_write.view().write(where, i, g.erase_write);
+    }
+    void whole(wane::token_gradient<T> const& g) const {
+      to.whole.view().write(where, 0, g.decay), to.whole.view().write(where, 1, g.direct);
+    }
+  };
+};
+template <class T>
+struct receives {
+  all_received<T>* to;
+  typename all_received<T>::sink at(wane::place<> where) const { return {*to, where}; }
+};
+
+struct arranged {
+  direction way = direction::forward;
+  std::vector<index> starts = {};
+  float initial = 0, output = 0, final = 0;  // put in the place of one number each, unless 0
+  index bad_token = 0;
+};
+
+// The largest distance of any gradient of micro-chunks from those of `exact` in plain order.
+template <class Op, class Exact>
+double apart(Op const& op, Exact const& exact, arranged const& how = {}) {
+  using T = wane::accumulate_type<Op>;
+  wane::recurrence_shape const s = op.shape();
+  wane::packed_sequences const packed{how.starts};
+  index const sequences = wane::sequences_of(s, packed);
+  tensor<T> dy(s.batch, s.time, s.heads, s.columns);
+  tensor<double> dy_exact(s.batch, s.time, s.heads, s.columns);
+  wane::recurrent_state<T> initial(op, sequences), last = initial, first = initial;
+  wane::recurrent_state<double> initial_exact(exact, sequences), last_exact = initial_exact,
+                                                                 first_exact = initial_exact;
+  support::random_values random(3);
+  for (std::size_t i = 0; i < initial.values().size(); ++i) {
+    auto const x = static_cast<float>(random.uniform(-1, 1));
+    auto const g = static_cast<float>(random.uniform(-1, 1));
+    initial.values()[i] = x, initial_exact.values()[i] = x;
+    last.values()[i] = g, last_exact.values()[i] = g;
+  }
+  dy_exact.fill([&](auto...) { return static_cast<float>(random.uniform(-1, 1)); });
+  if (how.initial != 0) initial_exact.values()[5] = initial.values()[5] = how.initial;
+  if (how.final != 0) last_exact.values()[5] = last.values()[5] = how.final;
+  if (how.output != 0) dy_exact(0, how.bad_token, 0, 2) = how.output;
+  dy.fill([&](index b, index t, index h, index j) { return static_cast<T>(dy_exact(b, t, h, j)); });
+
+  all_received<T> is(s);
+  all_received<double> should_be(s);
+  wane::sequence_view<T const> const dy_view = dy.view();
+  wane::sequence_view<double const> const dy_exact_view = dy_exact.view();
+  wane::adjoint_affine(op, dy_view, receives<T>{&is},
+                       wane::adjoint_options<T>{.initial = initial,
+                                                .final_gradient = last,
+                                                .initial_gradient = first,
+                                                .packed = packed,
+                                                .direction = how.way});
+  wane::adjoint_options<double> const options{.initial = initial_exact,
+                                              .final_gradient = last_exact,
+                                              .initial_gradient = first_exact,
+                                              .packed = packed,
+                                              .direction = how.way};
+  receives<double> const received{&should_be};
+  wane::walk_adjoint<Exact, double, receives<double>, double> const in_order(exact, dy_exact_view,
+                                                                             received, options);
+  for (index i = 0; i < sequences * s.heads; ++i)
+    in_order(wane::walk_of(i, s, packed, how.way, nullptr), 0, s.columns);
+
+  double worst = 0;
+  auto const compare = [&](auto const& x, auto const& y) {
+    support::nearness near;
+    y.for_each([&](index b, index t, index h, index i) {
+      near.add(static_cast<double>(x(b, t, h, i)), y(b, t, h, i));
+    });
+    worst = std::max(worst, near.both());
+  };
+  compare(is.value, should_be.value), compare(is.key, should_be.key);
+  compare(is.query, should_be.query), compare(is.decay, should_be.decay);
+  compare(is.erase_read, should_be.erase_read), compare(is.erase_write, should_be.erase_write);
+  compare(is.whole, should_be.whole);
+  support::nearness near;
+  for (std::size_t i = 0; i < first.values().size(); ++i)
+    near.add(static_cast<double>(first.values()[i]), first_exact.values()[i]);
+  return std::max(worst, near.both());
+}
+
+template <forgets Decay, erases Erase>
+void expect_every_size() {
+  for (auto [rows, columns] : {std::pair<index, index>{1, 1}, {3, 2}, {16, 16}, {17, 33}, {64, 65}})
+    for (index time : {1, 3, 4, 5, 33, 70}) {
+      memory<float> const m(2, time, 3, rows, columns);
+      memory<double> const exact(2, time, 3, rows, columns);
+      EXPECT_LE(apart(m.keyed<Decay, Erase>(), exact.keyed<Decay, Erase>()), 2e-6)
+          << rows << " x " << columns << ", " << time << " tokens";
+    }
+}
+
+TEST(AffineAdjoint, MemoriesThatDoNotErase) {
+  expect_every_size<forgets::never, erases::no>();
+  expect_every_size<forgets::by_head, erases::no>();
+  expect_every_size<forgets::by_row, erases::no>();
+}
+TEST(AffineAdjoint, MemoriesThatErase) {
+  expect_every_size<forgets::never, erases::yes>();
+  expect_every_size<forgets::by_head, erases::yes>();
+  expect_every_size<forgets::by_row, erases::yes>();
+}
+
+// The delta rule with a direct term, in plain factors, negative, zero and one among them.
+struct corrects {
+  static constexpr double factors[] = {1, 0.5, 0, -0.75, 1 - 1e-7, 0.93};
+  memory<double> const& m;
+  wane::recurrence_shape shape() const { return {m.batch, m.time, m.heads, m.rows, m.columns}; }
+  struct token {
+    memory<double> const& m;
+    wane::place<> where;
+    double decay(index i) const { return factors[(i + where.time) % 6]; }
+    double key(index i) const { return m.key.view().read(where, i); }
+    double query(index i) const { return m.query.view().read(where, i); }
+    double erase_read(index i) const { return m.read.view().read(where, i); }
+    double value(index j) const { return m.value.view().read(where, j); }
+    double direct() const { return 0.3; }
+  };
+  token at(wane::place<> where) const { return {m, where}; }
+};
+TEST(AffineAdjoint, PlainFactorsUnderTheDeltaRule) {
+  memory<double> const m(1, 50, 2, 21, 10);
+  EXPECT_LE(apart(corrects{m}, corrects{m}), 1e-14);
+}
+
+TEST(AffineAdjoint, BackwardInTimeAndPacked) {
+  memory<float> const m(1, 70, 3, 9, 20);
+  memory<double> const exact(1, 70, 3, 9, 20);
+  auto const op = m.keyed<forgets::by_row, erases::yes>();
+  auto const op_exact = exact.keyed<forgets::by_row, erases::yes>();
+  std::vector<index> const starts{0, 0, 1, 5, 38, 70};
+  EXPECT_LE(apart(op, op_exact, {.way = direction::reverse}), 2e-6);
+  EXPECT_LE(apart(op, op_exact, {.starts = starts}), 2e-6);
+  EXPECT_LE(apart(op, op_exact, {.way = direction::reverse, .starts = starts}), 2e-6);
+}
+
+// log decays from -205 to 0, rows that are reset among others that are not.
+TEST(AffineAdjoint, StrongDecaysAndResets) {
+  memory<float> m(1, 67, 2, 18, 33);
+  memory<double> exact(1, 67, 2, 18, 33);
+  auto const log_decay = [](index, index t, index, index i) {
+    float const logs[] = {0, -1e-9f, -205, -87, reset, -20, -0.5f};
+    return logs[(3 * t + i) % 7];
+  };
+  m.decay.fill(log_decay), exact.decay.fill(log_decay);
+  EXPECT_LE(
+      apart(m.keyed<forgets::by_row, erases::no>(), exact.keyed<forgets::by_row, erases::no>()),
+      2e-6);
+  EXPECT_LE(
+      apart(m.keyed<forgets::by_row, erases::yes>(), exact.keyed<forgets::by_row, erases::yes>()),
+      2e-6);
+}
+
+// A number that is none, in the state, a value or a key before a reset, or in a gradient behind it:
+// it goes where it goes when tokens are taken one by one.
+template <class Make>
+void expect_resets(Make const& make) {
+  for (index at : {1, 6, 7, 8, 35, 38})
+    for (index bad : {0, 1, 6, 7, 8, 34, 36, 39}) {
+      memory<double> m(1, 40, 1, 20, 36);
+      m.decay.fill([&](index, index t, index, index) { return t == at ? reset : -0.1f; });
+      EXPECT_LE(apart(make(m), make(m), {.output = nan, .final = HUGE_VALF, .bad_token = bad}),
+                1e-14)
+          << at << ' ' << bad;
+      if (bad >= at) continue;
+      m.key(0, bad, 0, 3) = nan;
+      m.value(0, bad, 0, 7) = HUGE_VALF;
+      EXPECT_LE(apart(make(m), make(m), {.initial = nan}), 1e-14) << at << ' ' << bad;
+    }
+}
+TEST(AffineAdjoint, WhatIsNoNumberPassesNoReset) {
+  expect_resets([](memory<double> const& m) { return m.keyed<forgets::by_head, erases::no>(); });
+  expect_resets([](memory<double> const& m) { return m.keyed<forgets::by_row, erases::yes>(); });
+  expect_resets([](memory<double> const& m) {
+    return wane::gated_delta_net<double>(m.in(), m.strength(), m.gate());
+  });
+}
+
+// Tensors of any strides, in lanes or not, and any number of threads.
+TEST(AffineAdjoint, SameBitsForAnyStridesAndThreads) {
+  auto const gradients = [](arrangement how, int threads) {
+    memory<float> const m(1, 70, 5, 19, 37, how);
+    wane::gla<float> const op(m.in(), m.decay.view());
+    tensor<float> dy(1, 70, 5, 37, how), value(1, 70, 5, 37, how);
+    tensor<float> key(1, 70, 5, 19, how), query(1, 70, 5, 19, how), decay(1, 70, 5, 19, how);
+    support::random_values random(3);
+    dy.fill([&](auto...) { return static_cast<float>(random.uniform(-1, 1)); });
+    wane::adjoint(
+        op, dy.view(),
+        wane::gla<float>::gradients{{query.view(), key.view(), value.view()}, decay.view()},
+        wane::adjoint_options<float>{.threads = threads});
+    EXPECT_TRUE(value.margins_untouched() && key.margins_untouched() && query.margins_untouched() &&
+                decay.margins_untouched());
+    std::vector<float> all;
+    for (auto const* x : {&value, &key, &query, &decay})
+      x->for_each([&](index b, index t, index h, index i) { all.push_back((*x)(b, t, h, i)); });
+    return all;
+  };
+  auto const plain = gradients(arrangement::plain, 1);
+  for (int threads : {2, 3, 8}) EXPECT_EQ(gradients(arrangement::plain, threads), plain);
+  for (arrangement how : support::all_arrangements) {
+    auto const other = gradients(how, 2);
+    support::nearness near;
+    for (std::size_t n = 0; n < plain.size(); ++n) near.add(other[n], plain[n]);
+    EXPECT_LE(near.both(), 1e-6);
+  }
+}
+
+}  // namespace
