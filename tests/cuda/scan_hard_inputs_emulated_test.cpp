@@ -112,6 +112,12 @@ TEST(EmulatedScanHardInputs, WrongCallsAreRefusedBeforeAnythingIsWritten) {
   options.keep = on_the_way;
   support::expect_error({"keep has 1"}, [&] { call(options, {memory, sizeof(memory)}); });
   options.keep = {};
+  index const lengths[] = {10};
+  options.lengths = lengths;
+  support::expect_error({"lengths are given", "pack"}, [&] {
+    call(options, {memory, sizeof(memory)});
+  });
+  options.lengths = {};
   std::vector<index> const none{0}, all{0, 10};
   options.packed = {none};
   options.initial = {}, options.final = {};

@@ -211,6 +211,44 @@ TEST(GateAdjoint, OfPackedSequencesIsTheSumOfSeparateOnes) {
   EXPECT_LT(near.both(), 1e-15);  // the same numbers, added in another order
 }
 
+TEST(GateAdjoint, OfAPaddedBatchIsTheSumOfItsSequences) {
+  problem p, apart;
+  index const lengths[] = {4, 7}, seen[] = {10, 20};
+  for (auto way : {wane::direction::forward, wane::direction::reverse}) {
+    auto const gate = [](problem& of, index batch, index begin, index end) {
+      wane::sequence_view<double const> input = of.raw_rows().tokens(begin, end);
+      if (batch >= 0) input.data += batch * input.stride[0], input.extent[0] = 1;
+      return wane::softplus_gate(input, of.of_rows(of.log_rate.values), of.of_rows(of.bias.values),
+                                 {of.of_rows(of.alpha.values)});
+    };
+    std::vector<double> total(p.alpha.gradient.size());
+    apart.raw.gradient.assign(apart.raw.gradient.size(), -7);
+    for (index b = 0; b < 2; ++b) {
+      auto const part = [&](std::vector<double>& x) {
+        auto of = apart.by_row(x).tokens(0, lengths[b]);
+        return of.data += b * of.stride[0], of.extent[0] = 1, of;
+      };
+      wane::gate_adjoint(
+          gate(apart, b, 0, lengths[b]), part(apart.weight),
+          {.raw = part(apart.raw.gradient), .taper = apart.of_rows(apart.alpha.gradient)},
+          {.direction = way, .seen = &seen[b]});
+      for (std::size_t i = 0; i < total.size(); ++i) total[i] += apart.alpha.gradient[i];
+    }
+    p.raw.gradient.assign(p.raw.gradient.size(), -7);
+    for (index t = 4; t < 7; ++t)
+      for (index h = 0; h < p.heads; ++h)
+        for (index i = 0; i < p.rows; ++i)
+          p.by_row(p.weight)(0, t, h, i) = p.by_row(p.raw.values)(0, t, h, i) = NAN;
+    wane::gate_adjoint(gate(p, -1, 0, 7), p.by_row(p.weight),
+                       {.raw = p.by_row(p.raw.gradient), .taper = p.of_rows(p.alpha.gradient)},
+                       {.lengths = lengths, .direction = way, .seen = seen});
+    EXPECT_EQ(p.raw.gradient, apart.raw.gradient);
+    support::nearness near;
+    for (std::size_t i = 0; i < total.size(); ++i) near.add(p.alpha.gradient[i], total[i]);
+    EXPECT_LT(near.both(), 1e-15);  // the same numbers, added in another order
+  }
+}
+
 TEST(GateAdjoint, InFloatIsThatInDoubleRounded) {
   packed_problem<float> p;
   packed_problem<double> exact;  // the same random numbers

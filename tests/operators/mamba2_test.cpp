@@ -34,8 +34,9 @@ struct mamba2_problem {
                  taper = of_heads(0.1, 0.9);
   std::vector<T> to_x = x, to_dt = dt, to_B = B, to_C = C, to_A = A, to_D = D, to_bias = D,
                  to_taper = D;
-  std::vector<T> B_of_heads = some(heads * states, 0, 0), C_of_heads = B_of_heads, A_of_tokens = dt,
-                 D_of_tokens = dt, taper_of_tokens = dt;
+  std::vector<T> B_of_heads = some(heads * states, 0, 0), C_of_heads = B_of_heads,
+                 A_of_tokens = some(heads, 0, 0), D_of_tokens = A_of_tokens,
+                 taper_of_tokens = A_of_tokens;
 
   index time() const { return tokens; }
   wane::mamba2<T> make(index begin, index end) const {

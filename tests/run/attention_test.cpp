@@ -154,6 +154,77 @@ TEST(SoftmaxAttention, OfPackedSequencesIsThatOfEach) {
               in_double);
 }
 
+// Each sequence of a padded batch attends, and has its gradients, as if it were alone; padding, and
+// what is written there, may be anything.
+TEST(SoftmaxAttention, OfPaddedBatchesIsThatOfEach) {
+  std::vector<index> const lengths{411, 0, 500, 1};
+  for (index cache : {0, 3})
+    for (index window : {0, 7}) {
+      sizes const s{.batch = 4,
+                    .time = 500,
+                    .heads = 2,
+                    .rows = 3,
+                    .columns = 5,
+                    .cache = cache,
+                    .window = window};
+      attention_case<double> const clean(s), run(s);
+      tensor<double> g(4, 500, 2, 5);
+      support::random_values random(5);
+      g.fill([&](auto...) { return random.uniform(-1, 1); });
+      struct gradients {
+        tensor<double> q, k, v;
+        explicit gradients(sizes const& of)
+            : q(of.batch, of.time, of.heads, of.rows),
+              k(of.batch, of.time + of.cache, of.heads, of.rows),
+              v(of.batch, of.time + of.cache, of.heads, of.columns) {}
+        wane::keyed_gradients<double> from(index b, index tokens, index keys) const {
+          auto const part = [&](auto const& x, index count) {
+            auto of = x.view().tokens(0, count);
+            if (b >= 0) of.data += b * of.stride[0], of.extent[0] = 1;
+            return of;
+          };
+          return {part(q, tokens), part(k, keys), part(v, keys)};
+        }
+      };
+      gradients const together(s), alone(s);
+      auto const row = [](auto view, index b) {
+        return view.data += b * view.stride[0], view.extent[0] = 1, view;
+      };
+      for (index b = 0; b < 4; ++b) {
+        index const n = lengths[static_cast<std::size_t>(b)];
+        auto const tokens = [&](auto const& x, index count) {
+          return row(x.view(), b).tokens(0, count);
+        };
+        wane::softmax_attention<double> const one(
+            {tokens(clean.query, n), tokens(clean.key, cache + n), tokens(clean.value, cache + n)},
+            {.window = window});
+        wane::attend(one, tokens(clean.output, n));
+        wane::attend_adjoint(one, tokens(g, n), alone.from(b, n, cache + n));
+      }
+      auto const spoil = [&](tensor<double> const& x, index before) {
+        x.for_each([&](index b, index t, index h, index j) {
+          if (t >= before + lengths[static_cast<std::size_t>(b)]) x(b, t, h, j) = NAN;
+        });
+      };
+      spoil(run.query, 0), spoil(run.key, cache), spoil(run.value, cache), spoil(g, 0);
+      wane::attend(run.op(), run.output.view(), {.lengths = lengths, .threads = 2});
+      wane::attend_adjoint(run.op(), g.view(), together.from(-1, 500, cache + 500),
+                           {.lengths = lengths, .threads = 2});
+      auto const expect_same = [&](tensor<double> const& is, tensor<double> const& wanted,
+                                   index before) {
+        is.for_each([&](index b, index t, index h, index j) {
+          if (t < before + lengths[static_cast<std::size_t>(b)])
+            EXPECT_EQ(is(b, t, h, j), wanted(b, t, h, j));
+          else
+            EXPECT_TRUE(std::isnan(is(b, t, h, j)));
+        });
+      };
+      expect_same(run.output, clean.output, 0);
+      expect_same(together.q, alone.q, 0);
+      expect_same(together.k, alone.k, cache), expect_same(together.v, alone.v, cache);
+    }
+}
+
 // bfloat16 has 8 significant bits: rounding errs by up to 2^-8 of an element.
 TEST(SoftmaxAttention, OfSixteenBits) {
   EXPECT_LE(error_of<wane::bfloat16>({.time = 150, .heads = 2, .rows = 16, .columns = 33}), 0x1p-8);

@@ -8,6 +8,7 @@
 
 #include "support/random_values.hpp"
 #include "wane/operators/linear_recurrence.hpp"
+#include "wane/run/options.hpp"
 
 namespace {
 
@@ -44,7 +45,7 @@ struct piece {
 template <decay_as Form>
 void expect_effects(double smallest, double largest) {
   piece<Form> const p(smallest, largest);
-  auto const walk = wane::walk_of(0, p.op().shape(), {}, wane::direction::forward, nullptr);
+  auto const walk = wane::walk_of(0, p.op().shape(), wane::run_options<double>{}, nullptr);
   using op_type = decltype(p.op());
   using vector = wane::simd<double, wane::simd_width<double>>;
   std::vector<wane::effect_of<op_type, vector>> effects(columns / vector::width + 1);

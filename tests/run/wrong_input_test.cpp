@@ -135,6 +135,32 @@ TEST_F(WrongInput, PackedSequencesThatDoNotFit) {
   }
 }
 
+TEST_F(WrongInput, LengthsThatDoNotFit) {
+  std::pair<std::vector<index>, char const*> const wrong[] = {
+      {{5}, "lengths has 1 entries; it must have one a sequence, 2"},
+      {{5, 5, 5}, "lengths has 3"},
+      {{0, -1}, "lengths[1] is -1; it must be in [0, 5]"},
+      {{6, 5}, "lengths[0] is 6"}};
+  for (auto const& one : wrong) {
+    std::vector<index> const& lengths = one.first;
+    std::string const message = one.second;
+    options.final = state;
+    options.lengths = adjoint_options.lengths = lengths;
+    run_refused({message});
+    adjoint_refused({message});
+    expect_error({message}, [&] { wane::step(op(), whole(output), state, {.lengths = lengths}); });
+  }
+}
+
+TEST_F(WrongInput, LengthsOfPackedSequences) {
+  std::vector<index> const starts = {0, 5}, lengths = {5};
+  recurrence const row({decay.data(), 1, 5, 1, 4}, {drive.data(), 1, 5, 1, 4});
+  expect_error({"packed and lengths", "at most one"}, [&] {
+    wane::run(row, view(output.data(), 1, 5, 1, 4),
+              wane::run_options<float>{.packed = {starts}, .lengths = lengths});
+  });
+}
+
 TEST_F(WrongInput, AStateForEveryRowWhereEveryPackedSequenceNeedsOne) {
   std::vector<index> const starts = {0, 2, 2, 5};
   recurrence const row({decay.data(), 1, 5, 1, 4}, {drive.data(), 1, 5, 1, 4});

@@ -145,8 +145,34 @@ struct swapped_problem : linear_problem<decay_as::log, double> {
 TEST(BrokenLaws, AreTheDerivativesWhereGradientsAreSwapped) {
   swapped_problem p(1, 20, 1, 3);
   EXPECT_EQ(broken(check_adjoint_laws(p)),
-            (std::vector<std::string>{"adjoint: derivative by input 0",
+            (std::vector<std::string>{"adjoint: derivative of a padded batch by input 0",
+                                      "adjoint: derivative of a padded batch by input 1",
+                                      "adjoint: derivative by input 0",
                                       "adjoint: derivative by input 1"}));
+}
+
+// A run and an adjoint that take padding for tokens.
+struct without_lengths : cpu_runner {
+  void operator()(auto const& op, auto output, auto options) const {
+    options.lengths = {};
+    run(op, output, options);
+  }
+};
+struct adjoint_without_lengths : cpu_adjoint {
+  void operator()(auto const& op, auto output_gradient, auto const& to, auto options) const {
+    options.lengths = {};
+    adjoint(op, output_gradient, to, options);
+  }
+};
+
+TEST(BrokenLaws, AreThoseOfPaddedBatchesWherePaddingIsRead) {
+  linear_problem<decay_as::log, double> p(2, 20, 1, 3);
+  EXPECT_EQ(broken(check_laws(p, 1e-13, 1, without_lengths())),
+            std::vector<std::string>{"padded = separate"});
+  EXPECT_EQ(broken(check_adjoint_laws(p, 1e-8, 1, adjoint_without_lengths())),
+            (std::vector<std::string>{"adjoint: derivative of a padded batch by initial state",
+                                      "adjoint: derivative of a padded batch by input 0",
+                                      "adjoint: derivative of a padded batch by input 1"}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Packed sequences: sequences of different lengths laid end to end in one tensor.
+// Sequences of different lengths: laid end to end in one row, or padded in a batch.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -32,6 +32,32 @@ inline void check(packed_sequences const& packed, index batch, index time) {
             " before it; starts must not fall");
   require(packed.starts.back() == time, "packed.starts ends with ", packed.starts.back(),
           "; it must end with the number of tokens, ", time);
+}
+
+// The same for how a run's sequences lie: packed, or, where `lengths` are given, row b of the batch
+// holding a sequence of its first lengths[b] tokens and padding behind it, or neither.
+inline void check(packed_sequences const& packed, std::span<index const> lengths, index batch,
+                  index time) {
+  check(packed, batch, time);
+  if (lengths.empty()) return;
+  require(!packed.present(), "packed and lengths are both given; there must be at most one");
+  auto const count = static_cast<index>(lengths.size());
+  require(count == batch, "lengths has ", count, " entries; it must have one a sequence, ", batch);
+  for (std::size_t b = 0; b < lengths.size(); ++b)
+    require(0 <= lengths[b] && lengths[b] <= time, "lengths[", b, "] is ", lengths[b],
+            "; it must be in [0, ", time, "]");
+}
+
+// The tokens [begin, end) of one row of the batch.
+struct token_range {
+  index batch, begin, end;
+};
+// Those of sequence n.
+inline token_range tokens_of(index n, index time, packed_sequences const& packed,
+                             std::span<index const> lengths) {
+  auto const i = static_cast<std::size_t>(n);
+  if (packed.present()) return {0, packed.starts[i], packed.starts[i + 1]};
+  return {n, 0, lengths.empty() ? time : lengths[i]};
 }
 
 }  // namespace wane

@@ -27,20 +27,18 @@ struct walk {
   }
 };
 
-// Walk number i of a run; there are sequences x heads of them.
-inline walk walk_of(index i, recurrence_shape const& shape, packed_sequences const& packed,
-                    direction way, index const* positions) {
+// Walk number i of a run; there are sequences x heads of them. `options` says, as those of a run
+// do, how its sequences lie (packed, lengths) and which way time goes (direction); `positions`,
+// where they are present, how many tokens each has seen.
+template <class Options>
+walk walk_of(index i, recurrence_shape const& shape, Options const& options,
+             index const* positions) {
   index const sequence = i / shape.heads, head = i % shape.heads;
-  index const begin =
-      packed.present() ? packed.starts[static_cast<std::size_t>(sequence)] : index{0};
-  index const end =
-      packed.present() ? packed.starts[static_cast<std::size_t>(sequence) + 1] : shape.time;
+  auto const [batch, begin, end] = tokens_of(sequence, shape.time, options.packed, options.lengths);
   index const seen = positions ? positions[sequence] : 0;
-  bool const forward = way == direction::forward;
-  return {sequence,    packed.present() ? 0 : sequence,
-          head,        forward ? begin : end - 1,
-          end - begin, forward ? 1 : -1,
-          seen + 1};
+  bool const forward = options.direction == direction::forward;
+  return {sequence,         batch,   head, forward ? begin : end - 1, end - begin,
+          forward ? 1 : -1, seen + 1};
 }
 
 }  // namespace wane

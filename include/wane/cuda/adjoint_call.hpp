@@ -91,7 +91,7 @@ auto adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradients co
   recurrence_shape const shape = checked_extents(op);
   if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
   check("output_gradient", output_gradient, shape);
-  index const sequences = checked_sequences(shape, options.packed);
+  index const sequences = checked_sequences(shape, options);
   check("initial", options.initial, sequences, shape);
   check("final_gradient", options.final_gradient, sequences, shape);
   check("initial_gradient", options.initial_gradient, sequences, shape);

@@ -45,8 +45,13 @@ std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}
 }
 
 // The number of states of a call that is found good; its starts may lie on a device.
-inline index checked_sequences(recurrence_shape const& shape, packed_sequences const& packed) {
+template <class Options>
+index checked_sequences(recurrence_shape const& shape, Options const& options) {
+  packed_sequences const& packed = options.packed;
   index const sequences = sequences_of(shape, packed);
+  require(options.lengths.empty(),
+          "lengths are given; on a GPU batches are not padded: pack their "
+          "sequences end to end (packed)");
   require(!packed.present() || shape.batch == 1, "packed sequences lie in one row: batch is ",
           shape.batch, "; it must be 1");
   require(sequences > 0 || shape.time == 0,
@@ -77,7 +82,7 @@ scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output
                                          workspace const& memory) {
   recurrence_shape const shape = checked_extents(op);
   check("output", output, shape);
-  index const sequences = checked_sequences(shape, options.packed);
+  index const sequences = checked_sequences(shape, options);
   check("initial", options.initial, sequences, shape);
   check("final", options.final, sequences, shape);
   require(options.keep.empty(), "keep has ", options.keep.size(),

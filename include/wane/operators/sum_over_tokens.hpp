@@ -3,20 +3,23 @@
 #pragma once
 
 #include "wane/core/checks.hpp"
+#include "wane/core/packed.hpp"
 
 namespace wane {
 
-// to[h, c] = the sum of from[b, t, h, c] over b and t, in double and always in the same order.
-// Throws wane::error when the shapes do not fit.
+// to[h, c] = the sum of from[b, t, h, c] over b and t, in double and always in the same order;
+// `lengths` are those of a padded batch, as in run_options. Throws wane::error when the shapes do
+// not fit.
 template <class T, class To>
-void sum_over_tokens(sequence_view<T> from, view<To, 2> to) {
+void sum_over_tokens(sequence_view<T> from, view<To, 2> to, std::span<index const> lengths = {}) {
+  check({}, lengths, from.extent[0], from.extent[1]);
   check_extent("to", "heads", to.extent[0], from.extent[2]);
   check_extent("to", "columns", to.extent[1], from.extent[3]);
   for (index h = 0; h < from.extent[2]; ++h)
     for (index c = 0; c < from.extent[3]; ++c) {
       double total = 0;
       for (index b = 0; b < from.extent[0]; ++b)
-        for (index t = 0; t < from.extent[1]; ++t)
+        for (index t = 0; t < tokens_of(b, from.extent[1], {}, lengths).end; ++t)
           total += static_cast<double>(from.read({b, t, h}, c));
       to(h, c) = static_cast<To>(total);
     }
@@ -24,11 +27,11 @@ void sum_over_tokens(sequence_view<T> from, view<To, 2> to) {
 
 // The same of one number a head.
 template <class T, class To>
-void sum_over_tokens(token_view<T> from, view<To, 1> to) {
+void sum_over_tokens(token_view<T> from, view<To, 1> to, std::span<index const> lengths = {}) {
   auto const& [batch, time, heads] = from.extent;
   auto const& [s0, s1, s2] = from.stride;
   sum_over_tokens(sequence_view<T>(from.data, {batch, time, heads, 1}, {s0, s1, s2, 1}),
-                  view<To, 2>(to.data, {to.extent[0], 1}, {to.stride[0], 1}));
+                  view<To, 2>(to.data, {to.extent[0], 1}, {to.stride[0], 1}), lengths);
 }
 
 }  // namespace wane

@@ -46,7 +46,7 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   using Sums = head_gradients<wider<T>>;
   recurrence_shape const shape = checked_shape(op);
   check("output_gradient", output_gradient, shape);
-  check(options.packed, shape.batch, shape.time);
+  check(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
   if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
   if constexpr (requires { gradients.check(shape, sequences); }) gradients.check(shape, sequences);
@@ -65,8 +65,7 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   index const pieces = (shape.columns + piece - 1) / piece;
   std::vector<Sums> sums(static_cast<std::size_t>(walks * pieces));
   for_each_task(walks * pieces, threads, [&](index task) {
-    walk const w =
-        walk_of(task / pieces, shape, options.packed, options.direction, options.initial.positions);
+    walk const w = walk_of(task / pieces, shape, options, options.initial.positions);
     index const first = task % pieces * piece;
     sums[static_cast<std::size_t>(task)] = runner(w, first, std::min(first + piece, shape.columns));
   });

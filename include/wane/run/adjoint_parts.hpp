@@ -11,7 +11,8 @@
 
 namespace wane {
 
-// Every field may be left out; initial, packed, direction and threads are those of the run.
+// Every field may be left out; initial, packed, lengths, direction and threads are those of the
+// run.
 template <class State>
 struct adjoint_options {
   state_view<State const> initial = {};
@@ -20,6 +21,8 @@ struct adjoint_options {
   // Receives dL/d(initial state).
   state_view<State> initial_gradient = {};
   packed_sequences packed = {};
+  // Output gradients of padding are not read, and the gradients of its tokens not written.
+  std::span<index const> lengths = {};
   wane::direction direction = direction::forward;
   int threads = 0;
 };

@@ -227,8 +227,8 @@ void run_affine(Op const& op, sequence_view<Out> const& output, run_options<Stat
     index const first_head = group % groups * heads;
     index const count = std::min(heads, shape.heads - first_head);
     if (count <= 0) return;
-    walk const w = walk_of(group / groups * shape.heads + first_head, shape, options.packed,
-                           options.direction, options.initial.positions);
+    walk const w = walk_of(group / groups * shape.heads + first_head, shape, options,
+                           options.initial.positions);
     index const last = std::min(first + piece, shape.columns);
     affine_runner<Op, Out, State> runner(op, output, first, last, count);
     for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto state) {

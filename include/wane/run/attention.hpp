@@ -15,6 +15,10 @@ namespace wane {
 struct attend_options {
   // Sequences in one row, that do not see each other; then S = T.
   packed_sequences packed = {};
+  // Sequences of different lengths in a padded batch, one entry a row: row b holds lengths[b]
+  // queries and S - T + lengths[b] keys from the front. Padding is neither read nor written, nor
+  // are its gradients.
+  std::span<index const> lengths = {};
   // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
   int threads = 0;
 };
@@ -35,18 +39,17 @@ struct token_block {
   index batch, head, begin, end, first, last;
 };
 
-// Every head's sequences in blocks of `most`; `time` is that of the tensors.
-inline std::vector<token_block> blocks_of(recurrence_shape const& shape, index time,
-                                          packed_sequences const& packed, index most) {
+// Every head's sequences in blocks of `most`; `cached` tokens come before those of the queries.
+inline std::vector<token_block> blocks_of(recurrence_shape const& shape, index cached,
+                                          attend_options const& options, index most) {
   std::vector<token_block> blocks;
-  index const sequences = packed.present() ? packed.count() : shape.batch;
+  index const sequences = options.packed.present() ? options.packed.count() : shape.batch;
   for (index n = 0; n < sequences; ++n)
     for (index h = 0; h < shape.heads; ++h) {
-      auto const i = static_cast<std::size_t>(n);
-      index const first = packed.present() ? packed.starts[i] : 0;
-      index const last = packed.present() ? packed.starts[i + 1] : time;
+      auto const [batch, first, end] = tokens_of(n, shape.time, options.packed, options.lengths);
+      index const last = end + cached;
       for (index t = first; t < last; t += most)
-        blocks.push_back({packed.present() ? 0 : n, h, t, std::min(t + most, last), first, last});
+        blocks.push_back({batch, h, t, std::min(t + most, last), first, last});
     }
   return blocks;
 }
@@ -186,10 +189,10 @@ class attending {
 };
 
 template <attention Op>
-void check_attention(Op const& op, packed_sequences const& packed) {
+void check_attention(Op const& op, attend_options const& options) {
   op.check_inputs();
-  check(packed, op.shape().batch, op.shape().time);
-  if (packed.present()) check_extent("key", "time", op.keys(), op.shape().time);
+  check(options.packed, options.lengths, op.shape().batch, op.shape().time);
+  if (options.packed.present()) check_extent("key", "time", op.keys(), op.shape().time);
 }
 
 // output [B, T, H, V] receives y. Memory beside it: one block a thread. The output does not overlap
@@ -197,9 +200,9 @@ void check_attention(Op const& op, packed_sequences const& packed) {
 template <attention Op, class Out>
 void attend(Op const& op, sequence_view<Out> output, attend_options const& options = {}) {
   using T = typename Op::accumulate;
-  check_attention(op, options.packed);
+  check_attention(op, options);
   check("output", output, op.shape());
-  auto const blocks = blocks_of(op.shape(), op.shape().time, options.packed, attention_block);
+  auto const blocks = blocks_of(op.shape(), 0, options, attention_block);
   for_each_task(
       static_cast<index>(blocks.size()), threads_to_use(options.threads), [&](index task) {
         token_block const& block = blocks[static_cast<std::size_t>(task)];

@@ -136,7 +136,7 @@ void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
                     typename Op::gradients const& to, attend_options const& options = {}) {
   using T = typename Op::accumulate;
   recurrence_shape const shape = op.shape();
-  check_attention(op, options.packed);
+  check_attention(op, options);
   check("output_gradient", output_gradient, shape);
   check_gradients(op, to);
   sequence_view<Out const> const dy = output_gradient;
@@ -149,17 +149,18 @@ void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
   auto const summaries_of = [&](token_block const& block) {
     return summaries.data() + (block.batch * shape.heads + block.head) * shape.time;
   };
-  auto const for_each_block = [&](index time, auto const& task) {
-    auto const blocks = blocks_of(shape, time, options.packed, attention_block);
+  auto const for_each_block = [&](index cached, auto const& task) {
+    auto const blocks = blocks_of(shape, cached, options, attention_block);
     for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
                   [&](index i) { task(blocks[static_cast<std::size_t>(i)]); });
   };
-  for_each_block(shape.time, [&](token_block const& block) {
+  for_each_block(0, [&](token_block const& block) {
     query_adjoint(op, block, dy_of(block), summaries_of(block), to.query);
   });
   if (!to.key.data && !to.value.data) return;
-  for_each_block(op.keys(), [&](token_block block) {
-    if (!options.packed.present()) block.last = shape.time;
+  index const cached = op.keys() - shape.time;
+  for_each_block(cached, [&](token_block block) {
+    block.last -= cached;
     key_adjoint(op, block, dy_of(block), summaries_of(block), to.key, to.value);
   });
 }

@@ -68,7 +68,7 @@ bool run_as_teams(Op const& op, run_options<State> const& options, int threads, 
   if (!options.threads_over_time || walks >= threads || shape.time < 2 * (threads + 1) * piece)
     return false;
   for (index i = 0; i < walks; ++i) {
-    walk const w = walk_of(i, shape, options.packed, options.direction, options.initial.positions);
+    walk const w = walk_of(i, shape, options, options.initial.positions);
     auto const advance = [&](walk const& part, T* columns) {
       way.advance(part, 0, shape.columns, columns);
       stream_fence();

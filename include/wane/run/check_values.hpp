@@ -10,12 +10,14 @@ namespace wane {
 
 // Throws wane::error at the first term that is not finite, or log decay that is NaN or above 0.
 // Runs do not look: a NaN then reaches the outputs that depend on it, and a positive log decay
-// grows. Positions count from 1 at the first token of the tensors.
+// grows. Positions count from 1 at the first token of the tensors. `lengths` are those of a padded
+// batch, as in run_options.
 template <affine_recurrence Op>
-void check_values(Op const& op) {
+void check_values(Op const& op, std::span<index const> lengths = {}) {
   recurrence_shape const shape = checked_shape(op);
+  check({}, lengths, shape.batch, shape.time);
   for (index b = 0; b < shape.batch; ++b)
-    for (index t = 0; t < shape.time; ++t)
+    for (index t = 0; t < tokens_of(b, shape.time, {}, lengths).end; ++t)
       for (index h = 0; h < shape.heads; ++h) {
         place<> const at{b, t, h, t + 1};
         auto const x = op.at(at);

@@ -47,7 +47,7 @@ void effects(Op const& op, view<segment_effect<Op>, 4> found, index const* seen 
   require(found.data, "found has no data; it must point to the effects to fill");
   check("found", state_view<segment_effect<Op>>{found}, shape.batch, shape);
   for_each_task(shape.batch * shape.heads, threads_to_use(threads), [&](index task) {
-    walk const w = walk_of(task, shape, {}, direction::forward, seen);
+    walk const w = walk_of(task, shape, run_options<accumulate_type<Op>>{}, seen);
     for (index i = 0; i < shape.rows; ++i)
       for (index j = 0; j < shape.columns; ++j) {
         segment_effect<Op> total;

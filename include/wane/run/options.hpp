@@ -29,6 +29,10 @@ struct run_options {
   std::span<kept_state<State> const> keep = {};
   // Sequences of different lengths in one row; then the states are [N, H, rows, columns].
   packed_sequences packed = {};
+  // Sequences of different lengths in a padded batch, one entry a row: row b holds lengths[b]
+  // tokens and then padding, which is not read, and whose outputs are not written. Final states,
+  // and time in reverse, are those of the last token that is there.
+  std::span<index const> lengths = {};
   // reverse: time runs from the last token to the first.
   wane::direction direction = direction::forward;
   // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
@@ -38,6 +42,12 @@ struct run_options {
   // nothing. The result then depends on the number of threads, within the rounding of a float state
   // (docs/numerics.md) of the result of one.
   bool threads_over_time = false;
+};
+
+// The same for step.
+struct step_options {
+  // As in run_options: of one token each, 1 says that a sequence takes it and 0 that it waits.
+  std::span<index const> lengths = {};
 };
 
 // Sentences for tokens whose terms contradict each other.

@@ -91,8 +91,7 @@ void for_each_piece(Op const& op, run_options<State> const& options, index piece
   index const walks = sequences_of(shape, options.packed) * shape.heads;
   index const pieces = (shape.columns + piece - 1) / piece;
   for_each_task(walks * pieces, threads, [&](index i) {
-    walk const w =
-        walk_of(i / pieces, shape, options.packed, options.direction, options.initial.positions);
+    walk const w = walk_of(i / pieces, shape, options, options.initial.positions);
     index const first = i % pieces * piece, last = std::min(first + piece, shape.columns);
     for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto const& state) {
       if (part.count == 0) return keep(state, shape.rows, first, last);

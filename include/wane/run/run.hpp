@@ -78,15 +78,14 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
                 "wane::run: the output is a view of constants; it must be writable");
   recurrence_shape const shape = checked_shape(op);
   check("output", output, shape);
-  check(options.packed, shape.batch, shape.time);
+  check(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
   check("initial", options.initial, sequences, shape);
   check("final", options.final, sequences, shape);
   check(options.keep, sequences, shape);
   run_walks(op, output, options);
   for (index n = 0; n < sequences; ++n) {
-    walk const w = walk_of(n * shape.heads, shape, options.packed, options.direction,
-                           options.initial.positions);
+    walk const w = walk_of(n * shape.heads, shape, options, options.initial.positions);
     auto const count = [&](state_view<State> const& state, index seen) {
       if (state.positions) state.positions[n] = w.position - 1 + seen;
     };
@@ -136,8 +135,10 @@ void step_walk(Op const& op, walk const& w, sequence_view<Out> const& output,
 
 // Takes the tokens of `op` (most often one) into `state`, [B, H, rows, columns], and advances its
 // positions; output [B, T, H, columns]. Allocates nothing: made for streaming.
+// Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out, class State>
-void step(Op const& op, sequence_view<Out> output, state_view<State> state) {
+void step(Op const& op, sequence_view<Out> output, state_view<State> state,
+          step_options const& options = {}) {
   static_assert(diagonal_recurrence<Op>,
                 "wane::step: this type is no recurrence; it needs shape() "
                 "and at(place), which gives a token with value(j), or shape() and its own "
@@ -145,19 +146,23 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state) {
   recurrence_shape const shape = checked_shape(op);
   check("output", output, shape);
   require(state.present(), "state has no data; step needs a state to update");
+  check({}, options.lengths, shape.batch, shape.time);
   check("state", state, shape.batch, shape);
+  run_options<State> const ways{.lengths = options.lengths};
   flush_denormals const guard;
   for (index i = 0; i < shape.batch * shape.heads; ++i) {
-    walk const w = walk_of(i, shape, {}, direction::forward, state.positions);
+    walk const w = walk_of(i, shape, ways, state.positions);
     step_walk(op, w, output, state_of(state, w.sequence, w.head));
   }
   if (state.positions)
-    for (index n = 0; n < shape.batch; ++n) state.positions[n] += shape.time;
+    for (index n = 0; n < shape.batch; ++n)
+      state.positions[n] += tokens_of(n, shape.time, {}, options.lengths).end;
 }
 
 template <class Op, class Out, class State>
-void step(Op const& op, sequence_view<Out> output, recurrent_state<State>& state) {
-  step(op, output, state_view<State>(state));
+void step(Op const& op, sequence_view<Out> output, recurrent_state<State>& state,
+          step_options const& options = {}) {
+  step(op, output, state_view<State>(state), options);
 }
 
 }  // namespace wane

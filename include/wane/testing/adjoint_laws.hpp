@@ -9,6 +9,8 @@ namespace wane::testing {
 
 // The adjoint the laws are about, unless another is named; one is called as wane::adjoint is.
 struct cpu_adjoint {
+  static constexpr bool takes_lengths = true;
+
   template <class Op, class Out, class Gradients, class State>
   void operator()(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
                   adjoint_options<State> const& options) const {
@@ -45,18 +47,34 @@ class adjoint_law_kit {
   }
 
   std::vector<law_result> check() {
-    numbers const initial_gradient = backward(1);
-    std::vector<law_result> results{threads_change_no_bit()};
-    results.push_back(derivative("initial state", std::span<T>(initial_), initial_gradient));
-    auto inputs = problem_.inputs();
-    auto gradients = problem_.input_gradients();
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      results.push_back(derivative("input " + std::to_string(i), std::span<T>(inputs[i]),
-                                   numbers(gradients[i].begin(), gradients[i].end())));
+    std::vector<law_result> results;
+    // First, as the gradients of padding, which nobody writes, are then still zero.
+    if constexpr (Adjoint::takes_lengths) {
+      lengths_ = padded_lengths(shape_);
+      for (auto gradient : problem_.input_gradients())
+        std::fill(gradient.begin(), gradient.end(), T(0));
+      auto const bits = bits_;
+      derivatives(results, 1, "adjoint: derivative of a padded batch by ");
+      bits_ = bits;
+      lengths_.clear();
+    }
+    results.push_back(threads_change_no_bit());
+    derivatives(results, 3, "adjoint: derivative by ");
     return results;
   }
 
  private:
+  void derivatives(std::vector<law_result>& results, int trials, std::string const& by) {
+    numbers const initial_gradient = backward(1);
+    results.push_back(
+        derivative(by + "initial state", std::span<T>(initial_), initial_gradient, trials));
+    auto inputs = problem_.inputs();
+    auto gradients = problem_.input_gradients();
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      results.push_back(derivative(by + "input " + std::to_string(i), std::span<T>(inputs[i]),
+                                   numbers(gradients[i].begin(), gradients[i].end()), trials));
+  }
+
   state_view<T> as_state(numbers& values) const {
     return {{values.data(), shape_.batch, shape_.heads, shape_.rows, shape_.columns}, nullptr};
   }
@@ -72,6 +90,7 @@ class adjoint_law_kit {
     options.final_gradient = as_const_state(final_gradient_);
     options.initial_gradient = as_state(initial_gradient);
     options.threads = threads;
+    options.lengths = lengths_;
     auto const dy = sequence_view<T>(output_gradient_.data(), shape_.batch, shape_.time,
                                      shape_.heads, shape_.columns);
     adjoint_(problem_.make(0, shape_.time), dy, problem_.gradients(), options);
@@ -83,6 +102,7 @@ class adjoint_law_kit {
     run_options<T> options;
     options.initial = as_const_state(initial_);
     options.final = as_state(final);
+    options.lengths = lengths_;
     run(problem_.make(0, shape_.time),
         sequence_view<T>(y.data(), shape_.batch, shape_.time, shape_.heads, shape_.columns),
         options);
@@ -96,9 +116,10 @@ class adjoint_law_kit {
   }
 
   // d loss / d direction by a central difference, against <gradient, direction>.
-  law_result derivative(std::string const& name, std::span<T> input, numbers const& gradient) {
+  law_result derivative(std::string const& law, std::span<T> input, numbers const& gradient,
+                        int trials) {
     double worst = 0, largest = 0;
-    for (int trial = 0; trial < 3; ++trial) {
+    for (int trial = 0; trial < trials; ++trial) {
       numbers const toward = random_numbers<T>(input.size(), bits_);
       numbers const here(input.begin(), input.end());
       double const step = 1e-5;
@@ -114,7 +135,7 @@ class adjoint_law_kit {
       worst = off <= worst ? worst : off;  // a NaN stays
       largest = std::max(largest, std::sqrt(inner(gradient, gradient) * inner(toward, toward)));
     }
-    return {"adjoint: derivative by " + name, worst == 0 ? 0 : worst / largest, bound_};
+    return {law, worst == 0 ? 0 : worst / largest, bound_};
   }
 
   law_result threads_change_no_bit() {
@@ -133,6 +154,7 @@ class adjoint_law_kit {
   Adjoint adjoint_;
   recurrence_shape shape_;
   std::mt19937_64 bits_;
+  std::vector<index> lengths_;  // of a padded batch, where there are any
   numbers initial_, final_gradient_, output_gradient_;
 };
 

@@ -49,6 +49,21 @@ struct result {
   }
   state_view<T const> state_to_read() const { return state; }
 
+  // Makes the outputs behind the ends of the sequences of a padded batch 0; false where one of them
+  // has been written.
+  bool take_padding(std::vector<index> const& lengths) {
+    bool untouched = true;
+    for (std::size_t b = 0; b < lengths.size(); ++b) {
+      std::size_t const row = output.size() / lengths.size();
+      auto const token = static_cast<std::size_t>(shape.heads * shape.columns);
+      auto const end = output.begin() + static_cast<std::ptrdiff_t>((b + 1) * row);
+      auto at = output.begin() +
+                static_cast<std::ptrdiff_t>(b * row + static_cast<std::size_t>(lengths[b]) * token);
+      for (; at != end; *at++ = T(0)) untouched = untouched && *at != *at;
+    }
+    return untouched;
+  }
+
   bool same_bits(result const& other) const {
     auto const same = [](std::vector<T> const& a, std::vector<T> const& b) {
       return a.size() == b.size() &&
@@ -65,6 +80,14 @@ double difference(result<T> const& a, result<T> const& b) {
   apart.see(a.output, b.output);
   apart.see(a.state.values(), b.state.values());
   return apart.relative();
+}
+
+// Lengths for the sequences of a padded batch: most of its tokens, none, all, one, and so on.
+inline std::vector<index> padded_lengths(recurrence_shape const& shape) {
+  index const some[] = {shape.time - shape.time / 3, 0, shape.time, std::min<index>(1, shape.time)};
+  std::vector<index> lengths;
+  for (index b = 0; b < shape.batch; ++b) lengths.push_back(some[b % 4]);
+  return lengths;
 }
 
 // A number from the normal distribution; both parts of a complex one.

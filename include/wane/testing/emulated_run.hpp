@@ -79,6 +79,7 @@ void adjoint(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gr
 template <class Config = small_scan>
 class emulated_runner {
  public:
+  static constexpr bool takes_lengths = false;
   explicit emulated_runner(emulated_gpu const& gpu = {}) : gpu_(gpu) {}
 
   template <class Op, class Out, class State>

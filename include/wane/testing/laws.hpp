@@ -20,8 +20,10 @@ struct law_result {
   bool holds() const { return error <= bound; }
 };
 
-// The runner the laws are about, unless another is named; one is called as wane::run is.
+// The runner the laws are about, unless another is named; one is called as wane::run is, and says
+// whether it takes run_options::lengths.
 struct cpu_runner {
+  static constexpr bool takes_lengths = true;
   template <class Op, class Out, class State>
   void operator()(Op const& op, sequence_view<Out> output,
                   run_options<State> const& options) const {
@@ -59,6 +61,7 @@ class law_kit {
                                     nothing_changes_nothing(),
                                     positions_count()};
     if (shape_.batch == 1) results.push_back(packed_is_separate());
+    if constexpr (Runner::takes_lengths) results.push_back(padded_is_separate());
     if constexpr (scannable<Op>) {
       results.push_back(effect_is_run());
       results.push_back(effects_compose());
@@ -121,6 +124,37 @@ class law_kit {
       std::copy_n(own.values().data(), size, separate.state.values().data() + n * size);
     }
     return {"packed = separate", difference(packed, separate), bound_};
+  }
+
+  // A padded batch equals the runs of its sequences alone, in both directions of time, and nothing
+  // is written behind their ends.
+  law_result padded_is_separate() const {
+    std::vector<index> const lengths = padded_lengths(shape_);
+    double worst = 0;
+    for (direction way : {direction::forward, direction::reverse}) {
+      result<T> padded(shape_, initial_), separate = padded;
+      auto options = options_for(padded);
+      options.direction = way, options.lengths = lengths;
+      run_(all(), padded.view(), options);
+      bool right = true;
+      for (std::size_t b = 0; b < lengths.size(); ++b) {
+        right = right && padded.state.positions()[b] == 1000 + lengths[b];
+        recurrence_shape shape = shape_;
+        shape.time = lengths[b];
+        result<T> alone(shape, initial_);
+        auto of_alone = options_for(alone);
+        of_alone.direction = way;
+        run_(problem_.make(0, lengths[b]), alone.view(), of_alone);
+        auto const copy = [&, b](std::vector<T> const& from, std::vector<T>& to) {
+          std::size_t const size = from.size() / lengths.size(), row = to.size() / lengths.size();
+          std::copy_n(from.data() + b * size, size, to.data() + b * row);
+        };
+        copy(alone.output, separate.output), copy(alone.state.values(), separate.state.values());
+      }
+      right = right && padded.take_padding(lengths) && separate.take_padding(lengths);
+      worst = std::max(worst, right ? difference(padded, separate) : 1.);
+    }
+    return {"padded = separate", worst, bound_};
   }
 
   // Every number of threads gives the same bits.

@@ -23,7 +23,8 @@ using operator_of = decltype(std::declval<P const&>().make(index{}, index{}));
 
 // For the laws of the adjoint a problem lists its inputs, spans of one scalar type, and for each a
 // gradient of the same size; gradients() makes what wane::adjoint fills them through, over all
-// tokens.
+// tokens. What lies between the two, sums over tokens are made of it, say, is zero at first: nobody
+// writes the gradients of padding.
 template <class P>
 concept differentiable_problem = problem<P> && affine_recurrence<operator_of<P>> && requires(P& p) {
   p.inputs()[0][0];

@@ -25,10 +25,11 @@ struct gate_gradients {
   gate_parameter<typename Raw::wide> log_rate = {}, bias = {}, taper = {};
 };
 
-// Where the tokens of a run stood: `packed` and `direction` are those of its options, `seen` the
-// positions of its initial state.
+// Where the tokens of a run stood: `packed`, `lengths` and `direction` are those of its options,
+// `seen` the positions of its initial state.
 struct token_positions {
   packed_sequences packed = {};
+  std::span<index const> lengths = {};
   wane::direction direction = direction::forward;
   index const* seen = nullptr;
 };
@@ -114,7 +115,7 @@ void gate_adjoint(gate_of<Form, Raw> const& gate,
   gate.check(shape), gate.check_parameters(), gate.check_gradients(to);
   check("log_decay_gradient", log_decay_gradient, shape);
   if constexpr (has_raw) check_if_present("the gradient of raw", to.raw, shape);
-  check(positions.packed, shape.batch, shape.time);
+  check(positions.packed, positions.lengths, shape.batch, shape.time);
 
   bool in_lanes = false;
   if constexpr (by_row && fits_simd<T>)
@@ -124,8 +125,7 @@ void gate_adjoint(gate_of<Form, Raw> const& gate,
   for (index h = 0; h < shape.heads; ++h) {
     sums.clear();
     for (index n = 0; n < sequences; ++n) {
-      walk const w = walk_of(n * shape.heads + h, shape, positions.packed, positions.direction,
-                             positions.seen);
+      walk const w = walk_of(n * shape.heads + h, shape, positions, positions.seen);
       for (index k = 0; k < w.count; ++k) {
         auto const x = gate.at(w.token(k));
         if constexpr (by_row) {
