@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/threads.hpp"
 #include "wane/run/affine_adjoint.hpp"
 #include "wane/run/options.hpp"
-#include "wane/run/threads.hpp"
 #include "wane/run/walk_adjoint.hpp"
 
 namespace wane {

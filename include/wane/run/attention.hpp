@@ -7,7 +7,7 @@
 #include "wane/core/checks.hpp"
 #include "wane/core/decay.hpp"
 #include "wane/core/packed.hpp"
-#include "wane/run/threads.hpp"
+#include "wane/core/threads.hpp"
 #include "wane/run/tiles.hpp"
 
 namespace wane {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wane/core/effect.hpp"
+#include "wane/core/threads.hpp"
 #include "wane/run/options.hpp"
-#include "wane/run/threads.hpp"
 
 namespace wane {
 

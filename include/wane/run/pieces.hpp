@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "wane/core/threads.hpp"
 #include "wane/run/columns.hpp"
 #include "wane/run/options.hpp"
-#include "wane/run/threads.hpp"
 
 namespace wane {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/denormals.hpp"
 #include "wane/core/state.hpp"
-#include "wane/run/denormals.hpp"
 
 namespace wane {
 

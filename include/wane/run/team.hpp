@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "wane/core/threads.hpp"
 #include "wane/run/segment_effect.hpp"
-#include "wane/run/threads.hpp"
 
 namespace wane {
 

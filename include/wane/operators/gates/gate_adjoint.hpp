@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
+#include "wane/core/threads.hpp"
 #include "wane/core/walk.hpp"
 #include "wane/operators/gates/gate_of.hpp"
 
@@ -26,27 +28,33 @@ struct gate_gradients {
 };
 
 // Where the tokens of a run stood: `packed`, `lengths` and `direction` are those of its options,
-// `seen` the positions of its initial state.
-struct token_positions {
+// `seen` the positions of its initial state. `threads` is as in a run: the same bits for any
+// number.
+struct gate_adjoint_options {
   packed_sequences packed = {};
   std::span<index const> lengths = {};
   wane::direction direction = direction::forward;
   index const* seen = nullptr;
+  int threads = 0;
 };
 
-// What the parameters of one head are due: sums over tokens for every row, held in double.
+// What the parameters are due: sums over tokens for every head and row, held in double.
 template <class T>
 class parameter_sums {
  public:
   using wide = precise<T>;
-  explicit parameter_sums(index rows) : rows_(static_cast<std::size_t>(rows)) { clear(); }
+  std::vector<wide> log_rate, bias, taper;
 
-  void clear() {
-    for (auto* sums : {&log_rate, &bias, &taper}) sums->assign(rows_, wide(0));
-  }
+  explicit parameter_sums(recurrence_shape const& shape)
+      : log_rate(static_cast<std::size_t>(shape.heads * shape.rows)),
+        bias(log_rate),
+        taper(log_rate),
+        heads_(shape.heads),
+        rows_(shape.rows) {}
+
   template <class V>
-  WANE_HOST_INLINE static void add(std::vector<wide>& sums, index row, V const& part) {
-    wide* const to = sums.data() + row;
+  WANE_HOST_INLINE void add(std::vector<wide>& sums, index head, index row, V const& part) {
+    wide* const to = sums.data() + head * rows_ + row;
     if constexpr (is_simd<V>) {
       T numbers[V::width];
       part.store(numbers);
@@ -55,25 +63,52 @@ class parameter_sums {
       *to += part;
     }
   }
-  void write(index head, auto const& to) const {
-    write(head, log_rate, to.log_rate), write(head, bias, to.bias), write(head, taper, to.taper);
+  parameter_sums& operator+=(parameter_sums const& other) {
+    for (std::size_t i = 0; i < log_rate.size(); ++i) {
+      log_rate[i] += other.log_rate[i];
+      bias[i] += other.bias[i];
+      taper[i] += other.taper[i];
+    }
+    return *this;
   }
-
-  std::vector<wide> log_rate, bias, taper;
+  void write(auto const& to) const {
+    write(log_rate, to.log_rate), write(bias, to.bias), write(taper, to.taper);
+  }
 
  private:
-  void write(index head, std::vector<wide> const& sums, gate_parameter<T> const& to) const {
-    if (!to.present()) return;
-    wide total(0);
-    for (std::size_t i = 0; i < rows_; ++i) {
-      total += sums[i];
-      if (!to.by_head()) to.element(head, static_cast<index>(i)) = static_cast<T>(sums[i]);
+  void write(std::vector<wide> const& sums, gate_parameter<T> const& to) const {
+    for (index h = 0; to.present() && h < heads_; ++h) {
+      wide total(0);
+      for (index i = 0; i < rows_; ++i) {
+        wide const sum = sums[static_cast<std::size_t>(h * rows_ + i)];
+        total += sum;
+        if (!to.by_head()) to.element(h, i) = static_cast<T>(sum);
+      }
+      if (to.by_head()) to.element(h, 0) = static_cast<T>(total);
     }
-    if (to.by_head()) to.element(head, 0) = static_cast<T>(total);
   }
 
-  std::size_t rows_;
+  index heads_, rows_;
 };
+
+// The tokens of all sequences, those of head 0, in pieces for the tasks: about 64 of at least 256
+// tokens. Threads have no say in them, so that sums over pieces are of one order.
+template <class Options>
+std::vector<std::vector<walk>> token_pieces(recurrence_shape const& shape, index sequences,
+                                            Options const& options, index const* positions) {
+  index const most = std::max<index>(256, shape.batch * shape.time / 64);
+  std::vector<std::vector<walk>> pieces;
+  index left = 0;
+  for (index n = 0; n < sequences; ++n) {
+    walk const w = walk_of(n * shape.heads, shape, options, positions);
+    for (index k = 0; k < w.count;) {
+      if (left == 0) pieces.emplace_back(), left = most;
+      walk const part = pieces.back().emplace_back(w.part(k, left));
+      k += part.count, left -= part.count;
+    }
+  }
+  return pieces;
+}
 
 // body(i, first) for all rows, in lanes where they may be read so; `first` is the first row of i.
 template <class T, class Body>
@@ -93,20 +128,22 @@ WANE_HOST_INLINE V gate_adjoint_of(Token const& x, Row i, index row, V g, parame
   V const by_logit = multiply(at.slope, g);
   V const by_log_rate = where_zero(g, g, multiply(at.log_decay, g));  // a reset has no slope
   V const log_position = V(x.log_position.high);
-  sums.add(sums.log_rate, row, by_log_rate);
-  sums.add(sums.bias, row, by_logit);
-  sums.add(sums.taper, row, multiply(Form::tapers_logit ? -by_logit : -by_log_rate, log_position));
+  index const head = x.where.head;
+  sums.add(sums.log_rate, head, row, by_log_rate);
+  sums.add(sums.bias, head, row, by_logit);
+  sums.add(sums.taper, head, row,
+           multiply(Form::tapers_logit ? -by_logit : -by_log_rate, log_position));
   return by_logit;
 }
 
 // From the gradient by the log decays of a run, [B, T, H] or [B, T, H, K], which the adjoint of its
 // operator leaves, to that by the gate's raw input, which may be written over it, and to those by
-// its parameters: sums over tokens and batch, in double and always in one order.
+// its parameters: sums over tokens and batch, in double and in an order that threads do not change.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Form, class Raw, class Io>
 void gate_adjoint(gate_of<Form, Raw> const& gate,
                   view<Io, is_by_row<Raw> ? 4 : 3> const& log_decay_gradient,
-                  gate_gradients<Raw> const& to, token_positions const& positions = {}) {
+                  gate_gradients<Raw> const& to, gate_adjoint_options const& options = {}) {
   using T = typename Raw::wide;
   constexpr bool by_row = is_by_row<Raw>, has_raw = gate_of<Form, Raw>::has_raw;
   auto const& extent = log_decay_gradient.extent;
@@ -115,33 +152,37 @@ void gate_adjoint(gate_of<Form, Raw> const& gate,
   gate.check(shape), gate.check_parameters(), gate.check_gradients(to);
   check("log_decay_gradient", log_decay_gradient, shape);
   if constexpr (has_raw) check_if_present("the gradient of raw", to.raw, shape);
-  check(positions.packed, positions.lengths, shape.batch, shape.time);
+  check(options.packed, options.lengths, shape.batch, shape.time);
+  int const threads = threads_to_use(options.threads);
 
   bool in_lanes = false;
   if constexpr (by_row && fits_simd<T>)
     in_lanes = (gate.layout() & layout_of(log_decay_gradient, to.raw)).columns;
-  index const sequences = positions.packed.present() ? positions.packed.count() : shape.batch;
-  parameter_sums<T> sums(shape.rows);
-  for (index h = 0; h < shape.heads; ++h) {
-    sums.clear();
-    for (index n = 0; n < sequences; ++n) {
-      walk const w = walk_of(n * shape.heads + h, shape, positions, positions.seen);
-      for (index k = 0; k < w.count; ++k) {
-        auto const x = gate.at(w.token(k));
-        if constexpr (by_row) {
-          for_rows<T>(shape.rows, in_lanes, [&](auto i, index row) {
-            auto const g = convert<T>(log_decay_gradient.read(x.where, i));
-            to.raw.write(x.where, i, gate_adjoint_of<Form>(x, i, row, g, sums));
-          });
-        } else {
-          T const g = static_cast<T>(log_decay_gradient.read(x.where));
-          T const by_logit = gate_adjoint_of<Form>(x, index{0}, 0, g, sums);
-          if constexpr (has_raw) to.raw.write(x.where, by_logit);
-        }
-      }
+  index const sequences = options.packed.present() ? options.packed.count() : shape.batch;
+  auto const pieces = token_pieces(shape, sequences, options, options.seen);
+  std::vector<parameter_sums<T>> sums(pieces.size(), parameter_sums<T>(shape));
+  auto const take = [&](place<> where, parameter_sums<T>& own) {
+    auto const x = gate.at(where);
+    if constexpr (by_row) {
+      for_rows<T>(shape.rows, in_lanes, [&](auto i, index row) {
+        auto const g = convert<T>(log_decay_gradient.read(where, i));
+        to.raw.write(where, i, gate_adjoint_of<Form>(x, i, row, g, own));
+      });
+    } else {
+      T const g = static_cast<T>(log_decay_gradient.read(where));
+      T const by_logit = gate_adjoint_of<Form>(x, index{0}, 0, g, own);
+      if constexpr (has_raw) to.raw.write(where, by_logit);
     }
-    sums.write(h, to);
-  }
+  };
+  for_each_task(std::ssize(pieces), threads, [&](index task) {
+    auto const i = static_cast<std::size_t>(task);
+    for (walk w : pieces[i])
+      for (w.head = 0; w.head < shape.heads; ++w.head)
+        for (index k = 0; k < w.count; ++k) take(w.token(k), sums[i]);
+  });
+  parameter_sums<T> total(shape);
+  for (auto const& part : sums) total += part;
+  total.write(to);
 }
 
 }  // namespace wane

@@ -1,6 +1,6 @@
 // flush_denormals: denormal numbers are zero while it lives, and what they were before after it.
 // SPDX-License-Identifier: MIT
-#include "wane/run/denormals.hpp"
+#include "wane/core/denormals.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 #include <omp.h>
 #endif
 
+#include "wane/core/denormals.hpp"
 #include "wane/core/error.hpp"
 #include "wane/core/scalar.hpp"
-#include "wane/run/denormals.hpp"
 
 namespace wane {
 
