@@ -49,8 +49,14 @@ TEST_F(GatesRefuse, AnInputOfAnotherShape) {
   expect_error({"the gate's input", "time 5", "must be 6"},
                [&] { wane::log_sigmoid_gate(rows()).check(shape); });
   shape.time = 5, shape.rows = 3;
-  expect_error({"the gate's input", "columns 4", "must be 3"},
+  expect_error({"the gate's input", "rows 4", "must be 3"},
                [&] { wane::log_sigmoid_gate(rows()).check(shape); });
+}
+
+TEST_F(GatesRefuse, ConstantsThatAreAbsent) {
+  wane::view<float const, 1> const none(nullptr, index{3});
+  expect_error({"log_decay has no data"}, [&] { wane::constant_gate<float> const gate(none); });
+  expect_error({"log_rate has no data"}, [&] { wane::constant_rate_gate<float> const gate(none); });
 }
 
 TEST_F(GatesRefuse, ValuesOfParameters) {

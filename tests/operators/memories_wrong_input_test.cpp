@@ -142,8 +142,8 @@ class MemoriesWrongGradients : public testing::Test {
 
 TEST_F(MemoriesWrongGradients, OfQueriesKeysAndValues) {
   wane::gla<float> const op(good, keys);
-  refused({"gradient of query", "columns 4", "must be 5"}, op, {{short_rows, {}, {}}, {}});
-  refused({"gradient of key", "columns 4", "must be 5"}, op, {{{}, short_rows, {}}, {}});
+  refused({"gradient of query", "rows 4", "must be 5"}, op, {{short_rows, {}, {}}, {}});
+  refused({"gradient of key", "rows 4", "must be 5"}, op, {{{}, short_rows, {}}, {}});
   refused({"gradient of value", "columns 4", "must be 6"}, op, {{{}, {}, short_rows}, {}});
   wane::sequence_view<float> const shared{written.data(), B, T, 2, K};
   refused({"gradient of key", "heads 2", "must be 4"}, op, {{{}, shared, {}}, {}});

@@ -131,6 +131,27 @@ TEST(Affine, RowsInLanes) {
     }
 }
 
+// Every head and column is had once, and no thread has more than its part and a piece of a head.
+TEST(Affine, SharesHeadsEvenlyAmongThreads) {
+  constexpr index columns = 64, strip = 8;
+  for (index heads : {8, 9, 11, 13, 20})
+    for (int threads : {1, 2, 3, 5, 8}) {
+      std::vector<index> had(static_cast<std::size_t>(heads * columns)),
+          busy(static_cast<std::size_t>(threads));
+      for (auto const& share : wane::shares_of({1, 9, heads, 4, columns}, 1, threads, strip)) {
+        for (index h = share.head; h < share.head + share.heads; ++h)
+          for (index j = share.first; j < share.last; ++j)
+            ++had[static_cast<std::size_t>(h * columns + j)];
+        // The thread that is free first takes it.
+        *std::min_element(busy.begin(), busy.end()) += share.heads * (share.last - share.first);
+      }
+      EXPECT_EQ(std::count(had.begin(), had.end(), 1), heads * columns);
+      index const most = *std::max_element(busy.begin(), busy.end());
+      index const piece = (columns / threads + strip - 1) / strip * strip;
+      EXPECT_LE(most, heads * columns / threads + piece) << heads << " heads, " << threads;
+    }
+}
+
 TEST(Affine, BackwardInTimeAndPacked) {
   std::vector<index> const starts{0, 0, 1, 5, 38, 70};
   memories const m(1, 70, 3, 9, 20);

@@ -11,21 +11,29 @@ inline void check_extent(char const* name, char const* what, index is, index mus
   require(is == must_be, name, " has ", what, " ", is, "; it must be ", must_be);
 }
 
-// The same with rows in the place of columns: the shape of [B, T, H, rows] tensors.
-inline recurrence_shape shape_of_rows(recurrence_shape shape) {
-  shape.columns = shape.rows;
-  return shape;
-}
+// The shape of tensors that have rows in the place of columns, [B, T, H, rows].
+struct shape_of_rows : recurrence_shape {
+  explicit shape_of_rows(recurrence_shape const& shape) : recurrence_shape(shape) {}
+};
 
-// [B, T, H, columns] values, which only an empty recurrence may lack.
+// [B, T, H, C] values, which only an empty recurrence may lack; `what` there are C of.
 template <class T>
-void check(char const* name, sequence_view<T> const& values, recurrence_shape const& shape) {
+void check_channels(char const* name, sequence_view<T> const& values, recurrence_shape const& shape,
+                    char const* what, index channels) {
   check_extent(name, "batch", values.extent[0], shape.batch);
   check_extent(name, "time", values.extent[1], shape.time);
   check_extent(name, "heads", values.extent[2], shape.heads);
-  check_extent(name, "columns", values.extent[3], shape.columns);
-  bool const empty = shape.batch * shape.time * shape.heads * shape.columns == 0;
+  check_extent(name, what, values.extent[3], channels);
+  bool const empty = shape.batch * shape.time * shape.heads * channels == 0;
   require(values.data || empty, name, " has no data; it must point to its values");
+}
+template <class T>
+void check(char const* name, sequence_view<T> const& values, recurrence_shape const& shape) {
+  check_channels(name, values, shape, "columns", shape.columns);
+}
+template <class T>
+void check(char const* name, sequence_view<T> const& values, shape_of_rows const& shape) {
+  check_channels(name, values, shape, "rows", shape.rows);
 }
 
 // [B, T, H] numbers, one a token and head.
@@ -39,9 +47,8 @@ void check(char const* name, token_view<T> const& values, recurrence_shape const
 }
 
 // The same for a tensor that may be absent.
-template <class T>
-void check_if_present(char const* name, sequence_view<T> const& values,
-                      recurrence_shape const& shape) {
+template <class T, class Shape>
+void check_if_present(char const* name, sequence_view<T> const& values, Shape const& shape) {
   if (values.data) check(name, values, shape);
 }
 template <class T>

@@ -75,7 +75,9 @@ template <class T>
 class constant_rate_gate : public gate_of<rate_form, no_raw<T>> {
  public:
   constant_rate_gate(gate_parameter<T const> const& log_rate, wane::taper<T> const& taper = {})
-      : gate_of<rate_form, no_raw<T>>({}, {}, log_rate, {}, taper) {}
+      : gate_of<rate_form, no_raw<T>>({}, {}, log_rate, {}, taper) {
+    require(log_rate.present(), "log_rate has no data; it must point to its values");
+  }
 };
 
 // log w = raw s: log decays that somebody else computed.

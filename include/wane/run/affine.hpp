@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 
 #include "wane/run/aligned.hpp"
 #include "wane/run/gather.hpp"
@@ -209,6 +210,31 @@ template <class Form, int R, class T = typename Form::scalar>
       .take();
 }
 
+// What a task has of a sequence: some heads, and of their states the columns [first, last).
+struct affine_share {
+  index head, heads, first, last;
+};
+// A sequence in shares, one or more for each of its part of the threads: groups of heads, so that a
+// block of time is read while its pages are known, and heads that are left over cut in columns.
+inline std::vector<affine_share> shares_of(recurrence_shape const& shape, index sequences,
+                                           int threads, index strip) {
+  index const groups =
+      std::clamp<index>((threads + sequences - 1) / std::max<index>(sequences, 1), 1, shape.heads);
+  index const heads = shape.heads / groups, rest = shape.heads % groups;
+  // A multiple of as many pieces as there are groups.
+  index const piece_of_rest =
+      columns_per_task(shape.columns, std::gcd(rest, groups), static_cast<int>(groups), strip);
+  std::vector<affine_share> shares;
+  auto const add = [&](index head, index count, index piece) {
+    for (index first = 0; first < shape.columns; first += piece)
+      shares.push_back({head, count, first, std::min(first + piece, shape.columns)});
+  };
+  for (index g = 0; g < groups; ++g)
+    add(g * heads, heads, columns_per_task(shape.columns, sequences * groups, threads, strip));
+  for (index h = groups * heads; h < shape.heads; ++h) add(h, 1, piece_of_rest);
+  return shares;
+}
+
 template <runs_in_panels Op, class Out, class State>
 void run_affine(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
@@ -216,24 +242,16 @@ void run_affine(Op const& op, sequence_view<Out> const& output, run_options<Stat
       affine_runner<Op, Out, State>::widest * affine_runner<Op, Out, State>::width;
   int const threads = threads_to_use(options.threads);
   index const sequences = sequences_of(shape, options.packed);
-  // Heads go in groups, so that a block of time is read while its pages are known.
-  index const groups =
-      std::clamp<index>((threads + sequences - 1) / std::max<index>(sequences, 1), 1, shape.heads);
-  index const heads = (shape.heads + groups - 1) / groups;
-  index const piece = columns_per_task(shape.columns, sequences * groups, threads, strip);
-  index const pieces = (shape.columns + piece - 1) / piece;
-  for_each_task(sequences * groups * pieces, threads, [&](index task) {
-    index const group = task / pieces, first = task % pieces * piece;
-    index const first_head = group % groups * heads;
-    index const count = std::min(heads, shape.heads - first_head);
-    if (count <= 0) return;
-    walk const w = walk_of(group / groups * shape.heads + first_head, shape, options,
-                           options.initial.positions);
-    index const last = std::min(first + piece, shape.columns);
-    affine_runner<Op, Out, State> runner(op, output, first, last, count);
+  auto const shares = shares_of(shape, sequences, threads, strip);
+  index const count = std::ssize(shares);
+  for_each_task(sequences * count, threads, [&](index task) {
+    auto const [head, heads, first, last] = shares[static_cast<std::size_t>(task % count)];
+    walk const w =
+        walk_of(task / count * shape.heads + head, shape, options, options.initial.positions);
+    affine_runner<Op, Out, State> runner(op, output, first, last, heads);
     for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto state) {
-      if (part.count > 0) return runner(part, count, state.before, state.after);
-      for (state.head = first_head; state.head < first_head + count; ++state.head)
+      if (part.count > 0) return runner(part, heads, state.before, state.after);
+      for (index const end = head + heads; state.head < end; ++state.head)
         keep(state, shape.rows, first, last);
     });
     stream_fence();

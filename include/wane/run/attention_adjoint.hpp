@@ -118,13 +118,12 @@ void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> cons
 // Throws wane::error where a gradient that is present does not fit.
 template <class Op, class Gradients>
 void check_gradients(Op const& op, Gradients const& to) {
-  recurrence_shape query = op.shape(), value = op.shape();
-  query.columns = query.rows, value.time = op.keys();
-  recurrence_shape key = query;
-  key.time = op.keys();
-  check_if_present("the gradient of query", to.query, query);
-  check_if_present("the gradient of key", to.key, key);
-  check_if_present("the gradient of value", to.value, value);
+  recurrence_shape const queries = op.shape();
+  recurrence_shape keys = queries;
+  keys.time = op.keys();
+  check_if_present("the gradient of query", to.query, shape_of_rows(queries));
+  check_if_present("the gradient of key", to.key, shape_of_rows(keys));
+  check_if_present("the gradient of value", to.value, keys);
 }
 
 // From dL/dy (`output_gradient`, [B, T, H, V]) to the gradients with respect to query, key and

@@ -148,10 +148,10 @@ void gate_adjoint(gate_of<Form, Raw> const& gate,
   constexpr bool by_row = is_by_row<Raw>, has_raw = gate_of<Form, Raw>::has_raw;
   auto const& extent = log_decay_gradient.extent;
   recurrence_shape shape{extent[0], extent[1], extent[2], 1, 1};
-  if constexpr (by_row) shape.rows = shape.columns = extent[3];
+  if constexpr (by_row) shape.rows = extent[3];
   gate.check(shape), gate.check_parameters(), gate.check_gradients(to);
-  check("log_decay_gradient", log_decay_gradient, shape);
-  if constexpr (has_raw) check_if_present("the gradient of raw", to.raw, shape);
+  check("log_decay_gradient", log_decay_gradient, shape_of_rows(shape));
+  if constexpr (has_raw) check_if_present("the gradient of raw", to.raw, shape_of_rows(shape));
   check(options.packed, options.lengths, shape.batch, shape.time);
   int const threads = threads_to_use(options.threads);
 

@@ -90,9 +90,8 @@ class gate_of {
   }
 
   // Throws wane::error where a tensor does not fit; reads none.
-  void check(recurrence_shape shape) const {
-    shape.columns = shape.rows;
-    if constexpr (has_raw) wane::check("the gate's input", raw_, shape);
+  void check(recurrence_shape const& shape) const {
+    if constexpr (has_raw) wane::check("the gate's input", raw_, shape_of_rows(shape));
     index const rows = by_row ? shape.rows : 1;
     log_rate_.check("log_rate", shape.heads, rows);
     bias_.check(Form::bias_name, shape.heads, rows);
