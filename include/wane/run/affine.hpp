@@ -245,14 +245,14 @@ void run_affine(Op const& op, sequence_view<Out> const& output, run_options<Stat
   auto const shares = shares_of(shape, sequences, threads, strip);
   index const count = std::ssize(shares);
   for_each_task(sequences * count, threads, [&](index task) {
-    auto const [head, heads, first, last] = shares[static_cast<std::size_t>(task % count)];
+    affine_share const share = shares[static_cast<std::size_t>(task % count)];
     walk const w =
-        walk_of(task / count * shape.heads + head, shape, options, options.initial.positions);
-    affine_runner<Op, Out, State> runner(op, output, first, last, heads);
+        walk_of(task / count * shape.heads + share.head, shape, options, options.initial.positions);
+    affine_runner<Op, Out, State> runner(op, output, share.first, share.last, share.heads);
     for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto state) {
-      if (part.count > 0) return runner(part, heads, state.before, state.after);
-      for (index const end = head + heads; state.head < end; ++state.head)
-        keep(state, shape.rows, first, last);
+      if (part.count > 0) return runner(part, share.heads, state.before, state.after);
+      for (index const end = share.head + share.heads; state.head < end; ++state.head)
+        keep(state, shape.rows, share.first, share.last);
     });
     stream_fence();
   });
