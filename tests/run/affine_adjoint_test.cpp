@@ -112,7 +112,7 @@ double apart(Op const& op, Exact const& exact, arranged const& how = {}) {
   wane::walk_adjoint<Exact, double, receives<double>, double> const in_order(exact, dy_exact_view,
                                                                              received, options);
   for (index i = 0; i < sequences * s.heads; ++i)
-    in_order(wane::walk_of(i, s, packed, how.way, nullptr), 0, s.columns);
+    in_order(wane::walk_of(i, s, options, nullptr), 0, s.columns);
 
   double worst = 0;
   auto const compare = [&](auto const& x, auto const& y) {

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/threads.hpp"
 #include "wane/run/adjoint_in_order.hpp"
 #include "wane/run/options.hpp"
 #include "wane/run/replay.hpp"
 #include "wane/run/term_gradients.hpp"
-#include "wane/run/threads.hpp"
 #include "wane/run/token_panel.hpp"
 
 namespace wane {
@@ -261,8 +261,8 @@ void adjoint_affine(Op const& op, sequence_view<Out const> const& dy, Gradients 
     index const tasks = (shape.heads + heads - 1) / heads;
     for_each_task(sequences * tasks, threads, [&](index task) {
       index const head = task % tasks * heads;
-      walk const w = walk_of(task / tasks * shape.heads + head, shape, options.packed,
-                             options.direction, options.initial.positions);
+      walk const w =
+          walk_of(task / tasks * shape.heads + head, shape, options, options.initial.positions);
       Adjoint(op, dy, gradients, w, std::min(heads, shape.heads - head))(options);
     });
   };
