@@ -16,6 +16,7 @@
 #include "wane/operators/gates.hpp"
 #include "wane/operators/gla.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
+#include "wane/operators/linear_attention.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/operators/mamba1.hpp"
 #include "wane/operators/mamba2.hpp"

@@ -32,10 +32,20 @@ TYPED_TEST(EmulatedLaws, Hold) {
   expect_to_hold(check_laws(user_memory_problem<TypeParam>(1, 97, 1, 3, 5), bound, 1, runner));
 }
 
+// Linear attention, its division left out.
+struct sums_problem : linear_attention_problem<float, token_view<float const>> {
+  using linear_attention_problem::linear_attention_problem;
+
+  auto make(index begin, index end) const {
+    return unnormalised(linear_attention_problem::make(begin, end));
+  }
+};
+
 TEST(EmulatedLawsOfMemories, HoldWhereNothingIsErased) {
   emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
   expect_to_hold(check_laws(gla_problem<float>({1, 97, 2, 3, 5, 1}), 1e-6, 1, runner));
   expect_to_hold(check_laws(retnet_problem<float>({2, 97, 2, 3, 5}), 1e-6, 1, runner));
+  expect_to_hold(check_laws(sums_problem({1, 97, 2, 3, 5, 1}), 1e-6, 1, runner));
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ template <class Problem>
 class MemoryHardGradients : public ::testing::Test {};
 using Gated =
     ::testing::Types<gla_problem<double>, gla_problem<double, token_view<double const>>,
+                     linear_attention_problem<double, sequence_view<double const>>,
                      gated_delta_net_problem<double>, kimi_problem<double>, rwkv7_problem<double>>;
 TYPED_TEST_SUITE(MemoryHardGradients, Gated);
 

@@ -5,6 +5,7 @@
 #include "support/memory_case.hpp"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
+#include "wane/operators/linear_attention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
 
@@ -27,6 +28,16 @@ class MemoryHardInputs : public testing::Test {
     inputs.log_decay = c.head_decay;
     c.expect(wane::gla<Io, by_head>(c.in(), by_token<Io const>(c.head_decay), c.shape.options),
              inputs, gla_token);
+  }
+  // Its features are positive, which those of the other memories are not.
+  static void expect_linear_attention(memory_case<Io>& c) {
+    c.make_features();
+    auto inputs = c.naive();
+    inputs.floor = 1e-10, inputs.log_decay = c.row_decay;
+    c.expect(wane::linear_attention<Io, wane::sequence_view<Io const>>(c.in(), c.row_decay,
+                                                                       c.shape.options),
+             inputs,
+             [](auto&... token) { return support::naive_linear_attention<double>(token...); });
   }
   static void expect_delta(memory_case<Io>& c) {
     auto inputs = c.naive();
@@ -80,6 +91,7 @@ TYPED_TEST(MemoryHardInputs, LogDecaysAtTheEndsOfTheirRange) {
     // Where all is kept, RWKV-7 contracts as well; decays that it cannot have are legal too.
     c.slow_decay.fill(pick);
     this->expect_rwkv7(c);
+    this->expect_linear_attention(c);
   }
 }
 
@@ -112,6 +124,7 @@ TYPED_TEST(MemoryHardInputs, ALongSequenceOfAMemoryThatFades) {
   c.slow_decay.fill([&](auto...) { return random.log_decay(1e-2, 0.6); });
   this->expect_gla_by_row(c), this->expect_gla_by_head(c), this->expect_delta(c);
   this->expect_gated_delta(c), this->expect_kimi(c), this->expect_rwkv7(c);
+  this->expect_linear_attention(c);
 }
 
 }  // namespace

@@ -28,9 +28,12 @@ template <class Problem>
 class MemoryLaws : public ::testing::Test {};
 using InFloatAndDouble = ::testing::Types<
     gla_problem<float>, gla_problem<double>, gla_problem<float, token_view<float const>>,
-    retnet_problem<float>, retnet_problem<double>, delta_net_problem<float>,
-    delta_net_problem<double>, gated_delta_net_problem<float>, gated_delta_net_problem<double>,
-    kimi_problem<float>, kimi_problem<double>, rwkv7_problem<float>, rwkv7_problem<double>>;
+    linear_attention_problem<float>, linear_attention_problem<double>,
+    linear_attention_problem<float, sequence_view<float const>>,
+    linear_attention_problem<float, token_view<float const>>, retnet_problem<float>,
+    retnet_problem<double>, delta_net_problem<float>, delta_net_problem<double>,
+    gated_delta_net_problem<float>, gated_delta_net_problem<double>, kimi_problem<float>,
+    kimi_problem<double>, rwkv7_problem<float>, rwkv7_problem<double>>;
 TYPED_TEST_SUITE(MemoryLaws, InFloatAndDouble);
 
 TYPED_TEST(MemoryLaws, Hold) {

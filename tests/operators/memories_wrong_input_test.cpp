@@ -5,6 +5,7 @@
 #include "support/expect_error.hpp"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
+#include "wane/operators/linear_attention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
 #include "wane/run/adjoint.hpp"
@@ -80,6 +81,30 @@ TEST(MemoriesWrongInput, Options) {
   });
 }
 
+TEST(MemoriesWrongInput, TheFloorOfLinearAttention) {
+  for (double floor : {0., -1., std::nan(""), HUGE_VAL, 1e-50})
+    refused({"floor", "finite"},
+            [&] { return wane::linear_attention<float>(good, {}, {}, floor); });
+}
+
+// The state has a column more than the output, which the messages tell apart.
+TEST(MemoriesWrongInput, AStateOfLinearAttentionWithoutTheSums) {
+  wane::linear_attention<float> const op(good);
+  std::vector<float> y(B * T * H * (V + 1), -7.f);
+  wane::sequence_view<float> const to(y.data(), B, T, H, V), wide(y.data(), B, T, H, V + 1);
+  wane::recurrent_state<float> narrow(B, H, K, V);
+  expect_error({"output", "columns 7", "must be 6"}, [&] { wane::run(op, wide); });
+  expect_error({"final", "columns 6", "must be 7"},
+               [&] { wane::run(op, to, wane::run_options<float>{.final = narrow}); });
+  expect_error({"state", "columns 6", "must be 7"}, [&] { wane::step(op, to, narrow); });
+  view const no_columns(zeros, B, T, H, 0);
+  expect_error({"columns 0"}, [&] {
+    wane::run(wane::linear_attention<float>({keys, keys, no_columns}),
+              wane::sequence_view<float>(y.data(), B, T, H, 0));
+  });
+  EXPECT_EQ(y, std::vector<float>(y.size(), -7.f)) << "written in spite of the error";
+}
+
 TEST(MemoriesWrongInput, AGateOfAnotherShape) {
   auto const by_row = [](view gate) { return [=] { return wane::gla<float>(good, gate); }; };
   refused({"log_decay", "batch 1", "must be 2"}, by_row({zeros, 1, T, H, K}));
@@ -147,6 +172,15 @@ TEST_F(MemoriesWrongGradients, OfQueriesKeysAndValues) {
   refused({"gradient of value", "columns 4", "must be 6"}, op, {{{}, {}, short_rows}, {}});
   wane::sequence_view<float> const shared{written.data(), B, T, 2, K};
   refused({"gradient of key", "heads 2", "must be 4"}, op, {{{}, shared, {}}, {}});
+}
+
+TEST_F(MemoriesWrongGradients, OfLinearAttention) {
+  wane::linear_attention<float> const op(good);
+  wane::sequence_view<float> const sums{written.data(), B, T, H, V + 1};
+  refused({"gradient of key", "columns 4", "must be 5"}, op, {{{}, short_rows, {}}});
+  refused({"gradient of value", "columns 7", "must be 6"}, op, {{{}, {}, sums}});
+  expect_error({"output_gradient", "columns 5", "must be 6"},
+               [&] { wane::adjoint(op, keys, wane::linear_attention<float>::gradients{}); });
 }
 
 TEST_F(MemoriesWrongGradients, OfTheGate) {

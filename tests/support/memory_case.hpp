@@ -94,6 +94,17 @@ struct memory_case {
     for (auto& x : final.values()) x = not_a_number<accumulate>();
   }
 
+  // For linear attention: positive features, and states with the column of their sums.
+  void make_features() {
+    random_values random(2);
+    auto const positive = [&](auto...) { return random.uniform(0.1, 1); };
+    query.fill(positive), key.fill(positive);
+    initial = {shape.sequences(), shape.heads, shape.rows, shape.columns + 1};
+    final = initial;
+    for (auto& x : initial.values()) x = static_cast<accumulate>(random.uniform(0, 1));
+    for (auto& x : final.values()) x = not_a_number<accumulate>();
+  }
+
   wane::keyed_inputs<Io> in() const { return {query, key, value}; }
   wane::view<Io const, 2> bonus_view() const { return {bonus.data(), shape.heads, shape.rows}; }
 
@@ -115,7 +126,7 @@ struct memory_case {
                                             .direction = shape.way});
     nearness outputs, states;
     auto const K = static_cast<std::size_t>(shape.rows),
-               V = static_cast<std::size_t>(shape.columns);
+               V = static_cast<std::size_t>(op.shape().columns);
     for (index n = 0; n < shape.sequences(); ++n)
       for (index h = 0; h < shape.heads; ++h) {
         index const b = shape.starts.empty() ? n : 0;

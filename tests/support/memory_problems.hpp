@@ -5,6 +5,7 @@
 #include "support/problems.hpp"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
+#include "wane/operators/linear_attention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
 
@@ -101,6 +102,13 @@ struct gate_data {
   }
 };
 
+// Inputs, or their gradients, and those of a gate that is there.
+template <class Gate, class T>
+std::vector<std::span<T>> with_gate(std::vector<std::span<T>> all, std::vector<T>& own) {
+  if constexpr (!std::is_same_v<Gate, no_gate>) all.push_back(own);
+  return all;
+}
+
 template <class T, class Gate = sequence_view<T const>>
 struct gla_problem : memory_data<T> {
   gate_data<T, Gate> gate{this->size, this->bits};
@@ -117,6 +125,31 @@ struct gla_problem : memory_data<T> {
     return {this->query.summed(), this->key.summed(), this->value.gradient, gate.values.gradient};
   }
   typename gla<T, Gate>::gradients gradients() { return {this->gradients_in(), gate.gradient()}; }
+};
+
+// Features are positive, and the floor such that the first denominators are below it.
+template <class T, class Gate = no_gate>
+struct linear_attention_problem : memory_data<T> {
+  gate_data<T, Gate> gate{this->size, this->bits};
+
+  explicit linear_attention_problem(memory_size const& s) : memory_data<T>(s) {
+    this->put_between(this->query.input, 0.1, 1), this->put_between(this->key.input, 0.1, 1);
+  }
+  linear_attention<T, Gate> make(index begin, index end) const {
+    return linear_attention<T, Gate>(this->in(begin, end), gate.part(begin, end),
+                                     this->size.options, 2);
+  }
+  std::vector<std::span<T>> inputs() {
+    return with_gate<Gate>({this->query.input.values, this->key.input.values, this->value.values},
+                           gate.values.values);
+  }
+  std::vector<std::span<T>> input_gradients() {
+    return with_gate<Gate>({this->query.summed(), this->key.summed(), this->value.gradient},
+                           gate.values.gradient);
+  }
+  typename linear_attention<T, Gate>::gradients gradients() {
+    return {this->gradients_in(), gate.gradient()};
+  }
 };
 
 // The gradient of the constant decays comes for each token, and is summed here.
@@ -165,23 +198,17 @@ struct delta_problem : memory_data<T> {
   }
   // The decays, which a delta_net has not, are last.
   std::vector<std::span<T>> inputs() {
-    return with_gate(
+    return with_gate<Gate>(
         {this->query.input.values, this->key.input.values, this->value.values, strength.values},
         gate.values.values);
   }
   std::vector<std::span<T>> input_gradients() {
-    return with_gate(
+    return with_gate<Gate>(
         {this->query.summed(), this->key.summed(), this->value.gradient, strength.gradient},
         gate.values.gradient);
   }
   typename Op::gradients gradients() {
     return {this->gradients_in(), this->gradient_by_token(strength), gate.gradient()};
-  }
-
- private:
-  static std::vector<std::span<T>> with_gate(std::vector<std::span<T>> all, std::span<T> own) {
-    if constexpr (!std::is_same_v<Gate, no_gate>) all.push_back(own);
-    return all;
   }
 };
 template <class T>

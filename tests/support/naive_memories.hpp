@@ -70,7 +70,7 @@ struct naive_inputs {
   tensor_view query, key, value;
   double scale = 1 / std::sqrt(static_cast<double>(key.extent[3]));
   bool normalise = false, tiled = false;
-  double epsilon = 1e-6;
+  double epsilon = 1e-6, floor = 0;
   tensor_view log_decay = {}, strength = {}, removal = {}, rate = {};
   wane::view<Io const, 2> bonus = {};  // [H, K]
 
@@ -106,6 +106,22 @@ numbers<Real> naive_gla(naive_inputs<Io> const& in, naive_state<Real>& s, index 
   s.fade(in.template decay<Real>(b, t, h));
   s.write(in.template direction<Real>(in.key, b, t, h), in.template row<Real>(in.value, b, t, h));
   return s.read(times(Real(in.scale), in.template direction<Real>(in.query, b, t, h)));
+}
+
+// Linear attention (Katharopoulos et al. 2020, equations 18 to 20, and a decay of both sums): the
+// last column of S is z. S <- diag(alpha) S + k v^T, z <- diag(alpha) z + k,
+// o = S^T q / max(q . z, floor).
+template <class Real, class Io>
+numbers<Real> naive_linear_attention(naive_inputs<Io> const& in, naive_state<Real>& s, index b,
+                                     index t, index h) {
+  auto v = in.template row<Real>(in.value, b, t, h);
+  v.push_back(Real(1));
+  s.fade(in.template decay<Real>(b, t, h));
+  s.write(in.template direction<Real>(in.key, b, t, h), v);
+  auto o = s.read(times(Real(in.scale), in.template direction<Real>(in.query, b, t, h)));
+  Real const z = o.back(), floor(in.floor);
+  o.pop_back();
+  return times(Real(1) / (z < floor ? floor : z), o);
 }
 
 // DeltaNet, Gated DeltaNet and, with a decay a row, Kimi Delta Attention:

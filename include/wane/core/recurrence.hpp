@@ -98,6 +98,38 @@ concept channelwise = scannable<Op> && requires {
 } && !has_key<token_of<Op>> && !has_query<token_of<Op>> && !has_direct<token_of<Op>> &&
     !has_skip<token_of<Op>>;
 
+// Outputs that are weighted means: the last column of y is a denominator, which divides the others
+// and is no output itself, so that outputs have one column less than the state. An operator says so
+// with a member floor(), below which no divisor falls: y_j / max(y_last, floor()).
+template <class Op>
+concept normalised_recurrence =
+    affine_recurrence<Op> && !channelwise<Op> && requires(Op const& op) {
+  { op.floor() } -> std::convertible_to<accumulate_type<Op>>;
+};
+
+// The divisor that comes of a denominator; NaN stays NaN.
+template <normalised_recurrence Op, class V>
+WANE_INLINE V divisor_of(Op const& op, V denominator) {
+  V const floor = op.floor();
+  return denominator < floor ? floor : denominator;
+}
+
+// The same operator before its division: numerators and, last, denominators, as many columns as the
+// state has.
+template <normalised_recurrence Op>
+struct unnormalised : Op {
+  WANE_HOST_DEVICE explicit unnormalised(Op const& op) : Op(op) {}
+  void floor() const = delete;
+};
+
+// The shape of the outputs of an operator; shape() is that of its state.
+template <has_shape Op>
+recurrence_shape output_shape_of(Op const& op) {
+  recurrence_shape shape = op.shape();
+  if constexpr (normalised_recurrence<Op>) shape.columns -= 1;
+  return shape;
+}
+
 // Decays by element that are e^(rate step), the rate the same for all tokens: an operator says so
 // with a member rate(head, i, j), and its tokens with step(j), which at_column(j) finds once.
 // Runners then hold the rates where they are near.

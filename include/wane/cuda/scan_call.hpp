@@ -24,6 +24,9 @@ consteval void check_scan() {
   static_assert(!diagonal_recurrence<Op> || scannable<Op>,
                 "wane::cuda::run: only a scannable recurrence, whose tokens do not look at the "
                 "state, runs as a scan; this one has erase terms or a step of its own");
+  static_assert(!normalised_recurrence<Op>,
+                "wane::cuda::run: outputs are not divided by a denominator here; run "
+                "wane::unnormalised(op), whose last column is the denominator, and divide");
   static_assert(std::is_trivially_copyable_v<Op>,
                 "wane::cuda::run: an operator is copied to the device as it is, so it must be "
                 "trivially copyable: views and numbers, no vectors or references");

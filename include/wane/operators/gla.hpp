@@ -45,17 +45,26 @@ class gla : public gated_memory<Io, Gate, Accumulate> {
       WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
-        op.give_rows(op.terms_at(where), to.in, g);
-        if constexpr (row_gate<Gate>)
-          for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
-            to.log_decay.write(where, i, row_at(g.decay, i));
-          });
-        else if constexpr (head_gate<Gate>)
-          to.log_decay.write(where, g.whole.decay);
+        op.give_terms(where, to.in, to.log_decay, g);
       }
     };
     WANE_INLINE sink at(gla const& op, place<> where) const { return {*this, op, where}; }
   };
+
+ protected:
+  // From the gradients by row and head of a token to those of what they were made of.
+  template <class V>
+  WANE_INLINE void give_terms(place<> where, keyed_gradients<Io> const& in,
+                              gate_gradient<Gate, Io> const& log_decay,
+                              all_gradients<V> const& g) const {
+    this->give_rows(this->terms_at(where), in, g);
+    if constexpr (row_gate<Gate>)
+      for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
+        log_decay.write(where, i, row_at(g.decay, i));
+      });
+    else if constexpr (head_gate<Gate>)
+      log_decay.write(where, g.whole.decay);
+  }
 };
 
 }  // namespace wane

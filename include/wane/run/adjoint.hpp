@@ -4,6 +4,7 @@
 
 #include "wane/core/threads.hpp"
 #include "wane/run/affine_adjoint.hpp"
+#include "wane/run/gradient_of_sums.hpp"
 #include "wane/run/options.hpp"
 #include "wane/run/walk_adjoint.hpp"
 
@@ -77,6 +78,20 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
           total += sums[static_cast<std::size_t>((n * shape.heads + h) * pieces + p)];
       runner.hand_over(gradients, {0, 0, h}, total);
     }
+}
+
+// The same where outputs are normalised: through the sums, which are computed once more and held,
+// B T H columns numbers. Where a denominator is below the floor it has no gradient.
+template <normalised_recurrence Op, class Out, class Gradients, class State = accumulate_type<Op>>
+void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
+             adjoint_options<State> const& options = {}) {
+  recurrence_shape const shape = checked_shape(op);
+  check("output_gradient", output_gradient, output_shape_of(op));
+  auto const of_sums = gradient_of_sums<Op, Out, State>(op, output_gradient, options);
+  adjoint(unnormalised(op),
+          sequence_view<accumulate_type<Op> const>(of_sums.data(), shape.batch, shape.time,
+                                                   shape.heads, shape.columns),
+          gradients, options);
 }
 
 }  // namespace wane

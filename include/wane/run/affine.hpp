@@ -173,11 +173,15 @@ class affine_runner {
     for (; j < columns_; ++j) row[j] = T(0);
   }
 
-  void store_outputs(walk const& w) const {
+  void store_outputs(walk const& w) {
     for (index k = 0; k < w.count; ++k) {
       auto const at = w.token(k);
-      T const* const row = outputs_.data() + k * columns_;
+      T* const row = outputs_.data() + k * columns_;
       index j = 0, count = last_ - first_;
+      if constexpr (normalised_recurrence<Op>) {
+        T const divisor = divisor_of(op_, row[--count]);
+        for (index c = 0; c < count; ++c) row[c] /= divisor;
+      }
       if constexpr (std::is_same_v<T, Out>)
         if (stores_ == store_by::stream)
           for (; j + width <= count; j += width)
@@ -238,8 +242,10 @@ inline std::vector<affine_share> shares_of(recurrence_shape const& shape, index 
 template <runs_in_panels Op, class Out, class State>
 void run_affine(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
-  constexpr index strip =
-      affine_runner<Op, Out, State>::widest * affine_runner<Op, Out, State>::width;
+  // What divides all columns is found where they are.
+  index const strip = normalised_recurrence<Op> ? shape.columns
+                                                : affine_runner<Op, Out, State>::widest *
+                                                      affine_runner<Op, Out, State>::width;
   int const threads = threads_to_use(options.threads);
   index const sequences = sequences_of(shape, options.packed);
   auto const shares = shares_of(shape, sequences, threads, strip);

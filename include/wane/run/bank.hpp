@@ -79,7 +79,7 @@ WANE_HOST_INLINE void walk_bank_rows(Op const& op, walk const w, Columns const c
 // Constant decays, the same for all columns, and values in lanes.
 template <class Op>
 concept runs_as_bank = time_invariant<Op> && reads_lanes<Op> && !decays_by_element<token_of<Op>> &&
-                       !has_skip<token_of<Op>>;
+                       !has_skip<token_of<Op>> && !normalised_recurrence<Op>;
 
 // Columns [first, last) of a walk through the bank.
 template <runs_as_bank Op, class T, class Out>

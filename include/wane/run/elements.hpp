@@ -11,8 +11,8 @@ namespace wane {
 
 // With rows, decays by element, and all that depends on the column in lanes.
 template <class Op>
-concept runs_by_elements =
-    scannable<Op> && !channelwise<Op> && reads_lanes<Op> && decays_by_element<token_of<Op>>;
+concept runs_by_elements = scannable<Op> && !channelwise<Op> && !normalised_recurrence<Op> &&
+                           reads_lanes<Op> && decays_by_element<token_of<Op>>;
 
 // Columns of a strip, in vectors of their own, and tokens it stays with: few, so that keys, queries
 // and what streams past lie in cache until all strips have seen them.

@@ -80,7 +80,8 @@ template <class Op>
 recurrence_shape checked_extents(Op const& op) {
   if constexpr (affine_recurrence<Op>) check_terms<Op>();
   recurrence_shape const shape = op.shape();
-  index const extents[] = {shape.batch, shape.time, shape.heads, shape.rows, shape.columns};
+  index const columns = output_shape_of(op).columns;
+  index const extents[] = {shape.batch, shape.time, shape.heads, shape.rows, columns};
   char const* const names[] = {"batch", "time", "heads", "rows", "columns"};
   for (int i = 0; i < 5; ++i)
     require(extents[i] >= (i == 1 ? 0 : 1), "the operator has ", names[i], " ", extents[i],

@@ -63,8 +63,8 @@ void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State
     run_in_order(op, output, options);
 }
 
-// Runs `op` over all its tokens: output [B, T, H, columns] receives y. The form of the operator
-// and its shape choose the order of the work; step gives the same values.
+// Runs `op` over all its tokens: output [B, T, H, columns] (output_shape_of) receives y. The form
+// of the operator and its shape choose the order of the work; step gives the same values.
 // The output may be the memory of the operator's own per-token, per-column input of the same type
 // and strides; otherwise inputs and outputs do not overlap.
 // Throws wane::error, before anything is written, when a shape does not fit.
@@ -77,7 +77,7 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
   static_assert(!std::is_const_v<Out>,
                 "wane::run: the output is a view of constants; it must be writable");
   recurrence_shape const shape = checked_shape(op);
-  check("output", output, shape);
+  check("output", output, output_shape_of(op));
   check(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
   check("initial", options.initial, sequences, shape);
@@ -144,7 +144,7 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state,
                 "and at(place), which gives a token with value(j), or shape() and its own "
                 "advance(place, state, write); see wane/core/recurrence.hpp");
   recurrence_shape const shape = checked_shape(op);
-  check("output", output, shape);
+  check("output", output, output_shape_of(op));
   require(state.present(), "state has no data; step needs a state to update");
   check({}, options.lengths, shape.batch, shape.time);
   check("state", state, shape.batch, shape);

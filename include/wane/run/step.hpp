@@ -63,18 +63,28 @@ WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& stat
   for (int n = 0; n < count; ++n) write(first + n, y[n]);
 }
 
-// One token: the state [rows, columns] is updated in place, and write(j, y) takes output j.
+// One token: the state [rows, columns] is updated in place, and write(j, y) takes output j. Where
+// there is a denominator, its column goes first.
 template <affine_recurrence Op, class State, class Write>
 WANE_HOST_DEVICE void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   using V = accumulate_type<Op>;
   auto const x = op.at(at);
+  auto const take = [&](index begin, index end, auto const& receive) {
+    for (index j = begin; j < end; j += columns_together) {
+      int const count = static_cast<int>(at_most(index{columns_together}, end - j));
+      if (state.stride[1] == 1)
+        advance_columns<V>(x, state, std::integral_constant<int, 1>{}, j, count, receive);
+      else
+        advance_columns<V>(x, state, state.stride[1], j, count, receive);
+    }
+  };
   index const columns = state.extent[1];
-  for (index j = 0; j < columns; j += columns_together) {
-    int const count = static_cast<int>(at_most(index{columns_together}, columns - j));
-    if (state.stride[1] == 1)
-      advance_columns<V>(x, state, std::integral_constant<int, 1>{}, j, count, write);
-    else
-      advance_columns<V>(x, state, state.stride[1], j, count, write);
+  if constexpr (normalised_recurrence<Op>) {
+    V divisor;
+    take(columns - 1, columns, [&](index, V y) { divisor = divisor_of(op, y); });
+    take(0, columns - 1, [&](index j, V y) { write(j, V(y / divisor)); });
+  } else {
+    take(0, columns, write);
   }
 }
 template <stepwise_recurrence Op, class State, class Write>

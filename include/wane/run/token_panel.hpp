@@ -22,7 +22,7 @@ class token_panel {
   using Token = token_of<Op>;
   using vector = typename gatherer::vector;
   static constexpr int width = gatherer::width;
-  static constexpr bool lanes_fit = reads_lanes<Op>;
+  static constexpr bool lanes_fit = reads_lanes<Op>, divides = normalised_recurrence<Op>;
 
   token_panel(Op const& op, sequence_view<Out> const& output)
       : gather_(op), output_(output), usable_((layout_of(op) & layout_of(output)).columns) {}
@@ -34,19 +34,26 @@ class token_panel {
 
   void operator()(Op const& op, place<> at, view<T, 2> const& state) const {
     Token const x = op.at(at);
-    index const columns = state.extent[1];
-    index j = 0;
-    for (; j + 4 * width <= columns; j += 4 * width) take<4>(x, at, state, j);
-    for (; j + width <= columns; j += width) take<1>(x, at, state, j);
+    auto const advance = [&](index first, index last, auto const& receive) {
+      advance_columns<T>(x, state, std::integral_constant<int, 1>{}, first,
+                         static_cast<int>(last - first), receive);
+    };
+    index columns = state.extent[1], j = 0;
+    T divisor(1);
+    if constexpr (divides) {
+      columns -= 1;
+      advance(columns, columns + 1, [&](index, T y) { divisor = divisor_of(op, y); });
+    }
+    for (; j + 4 * width <= columns; j += 4 * width) take<4>(x, at, state, j, divisor);
+    for (; j + width <= columns; j += width) take<1>(x, at, state, j, divisor);
     if (j < columns)
-      advance_columns<T>(x, state, std::integral_constant<int, 1>{}, j,
-                         static_cast<int>(columns - j),
-                         [&](index c, T y) { output_.write(at, c, y); });
+      advance(j, columns, [&](index c, T y) { output_.write(at, c, quotient(y, divisor)); });
   }
 
  private:
   template <int R>
-  [[gnu::noinline]] void take(Token const& x, place<> at, view<T, 2> const& state, index j) const {
+  [[gnu::noinline]] void take(Token const& x, place<> at, view<T, 2> const& state, index j,
+                              T divisor) const {
     vector value[R], erased[R], y[R];
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
       if constexpr (lanes_fit) value[r] = x.value(lanes<width>{j + r * width});
@@ -98,8 +105,17 @@ class token_panel {
             y[r] = y[r] + next;
         });
     });
-    unroll<R>([&](auto r)
-                  WANE_INLINE_LAMBDA { output_.write(at, lanes<width>{j + r * width}, y[r]); });
+    unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+      output_.write(at, lanes<width>{j + r * width}, quotient(y[r], vector(divisor)));
+    });
+  }
+
+  template <class V>
+  WANE_HOST_INLINE static V quotient(V y, V divisor) {
+    if constexpr (divides)
+      return y / divisor;
+    else
+      return y;
   }
 
   // body(first row, how many, where column j of it lies)

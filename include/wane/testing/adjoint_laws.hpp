@@ -36,9 +36,10 @@ class adjoint_law_kit {
         bound_(bound),
         adjoint_(adjoint),
         shape_(p.make(0, p.time()).shape()),
+        outputs_(output_shape_of(p.make(0, p.time()))),
         bits_(seed) {
     auto const outputs =
-        static_cast<std::size_t>(shape_.batch * shape_.time * shape_.heads * shape_.columns);
+        static_cast<std::size_t>(shape_.batch * shape_.time * shape_.heads * outputs_.columns);
     auto const states =
         static_cast<std::size_t>(shape_.batch * shape_.heads * shape_.rows * shape_.columns);
     initial_ = random_numbers<T>(states, bits_);
@@ -92,7 +93,7 @@ class adjoint_law_kit {
     options.threads = threads;
     options.lengths = lengths_;
     auto const dy = sequence_view<T>(output_gradient_.data(), shape_.batch, shape_.time,
-                                     shape_.heads, shape_.columns);
+                                     shape_.heads, outputs_.columns);
     adjoint_(problem_.make(0, shape_.time), dy, problem_.gradients(), options);
     return initial_gradient;
   }
@@ -104,7 +105,7 @@ class adjoint_law_kit {
     options.final = as_state(final);
     options.lengths = lengths_;
     run(problem_.make(0, shape_.time),
-        sequence_view<T>(y.data(), shape_.batch, shape_.time, shape_.heads, shape_.columns),
+        sequence_view<T>(y.data(), shape_.batch, shape_.time, shape_.heads, outputs_.columns),
         options);
     return inner(output_gradient_, y) + inner(final_gradient_, final);
   }
@@ -152,7 +153,7 @@ class adjoint_law_kit {
   P& problem_;
   double bound_;
   Adjoint adjoint_;
-  recurrence_shape shape_;
+  recurrence_shape shape_, outputs_;
   std::mt19937_64 bits_;
   std::vector<index> lengths_;  // of a padded batch, where there are any
   numbers initial_, final_gradient_, output_gradient_;

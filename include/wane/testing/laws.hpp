@@ -45,6 +45,7 @@ class law_kit {
         run_(runner),
         time_(p.time()),
         shape_(all().shape()),
+        outputs_(output_shape_of(all())),
         initial_(all()) {
     std::mt19937_64 bits(seed);
     initial_.values() = random_numbers<T>(initial_.values().size(), bits);
@@ -71,7 +72,7 @@ class law_kit {
 
   // Token by token through `step` equals one run.
   law_result step_is_run() const {
-    result<T> stepped(shape_, initial_);
+    result<T> stepped(outputs_, initial_);
     for (index t = 0; t < time_; ++t)
       step(problem_.make(t, t + 1), stepped.view().tokens(t, t + 1), state_view<T>(stepped.state));
     return {"step = run", difference(stepped, whole()), bound_};
@@ -79,7 +80,7 @@ class law_kit {
 
   // The runner that run() chooses equals the plain order.
   law_result order_does_not_matter() const {
-    result<T> ordered(shape_, initial_);
+    result<T> ordered(outputs_, initial_);
     run_in_order(all(), ordered.view(), options_for(ordered));
     return {"any runner = in order", difference(whole(), ordered), bound_};
   }
@@ -109,7 +110,7 @@ class law_kit {
   // a batch of 1, as packed sequences are.
   law_result packed_is_separate() const {
     std::vector<index> const starts{0, time_ / 5, time_ / 5, time_ / 2, time_};
-    result<T> packed(shape_, recurrent_state<T>(all(), 4)), separate = packed;
+    result<T> packed(outputs_, recurrent_state<T>(all(), 4)), separate = packed;
     run_options<T> options;
     options.packed = {starts};
     options.final = packed.state;
@@ -161,7 +162,7 @@ class law_kit {
   law_result threads_change_no_bit() const {
     double different = 0;
     for (int threads : {1, 2, 3, 5}) {
-      result<T> other(shape_, initial_);
+      result<T> other(outputs_, initial_);
       auto options = options_for(other);
       options.threads = threads;
       run_(all(), other.view(), options);
@@ -172,7 +173,7 @@ class law_kit {
 
   // Backward in time, too, split = whole: the later piece comes first.
   law_result reverse_splits() const {
-    result<T> together(shape_, initial_), split(shape_, initial_);
+    result<T> together(outputs_, initial_), split(outputs_, initial_);
     auto options = options_for(together);
     options.direction = direction::reverse;
     run_(all(), together.view(), options);
@@ -187,7 +188,7 @@ class law_kit {
 
   // No token leaves the state as it was, to the bit.
   law_result nothing_changes_nothing() const {
-    result<T> none(shape_, recurrent_state<T>(all()));
+    result<T> none(outputs_, recurrent_state<T>(all()));
     run_(problem_.make(0, 0), none.view().tokens(0, 0), options_for(none));
     return {"no token, no change", none.state.values() == initial_.values() ? 0. : 1., 0};
   }
@@ -242,7 +243,7 @@ class law_kit {
   }
 
   result<T> in_pieces(std::vector<index> const& cuts) const {
-    result<T> to(shape_, initial_);
+    result<T> to(outputs_, initial_);
     auto options = options_for(to);
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
       run_(problem_.make(cuts[i], cuts[i + 1]), to.view().tokens(cuts[i], cuts[i + 1]), options);
@@ -258,7 +259,7 @@ class law_kit {
       recurrent_state<T> state(all());
       for (T& s : state.values()) s = start;
       for (index& position : state.positions()) position = begin;
-      recurrence_shape part = shape_;
+      recurrence_shape part = outputs_;
       part.time = end - begin;
       result<T> to(part, state);
       run_options<T> options;
@@ -277,7 +278,7 @@ class law_kit {
   double bound_;
   Runner run_;
   index time_;
-  recurrence_shape shape_;
+  recurrence_shape shape_, outputs_;
   recurrent_state<T> initial_;
 };
 
