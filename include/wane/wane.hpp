@@ -24,6 +24,7 @@
 #include "wane/operators/rwkv7.hpp"
 #include "wane/operators/softmax_attention.hpp"
 #include "wane/operators/sum_over_tokens.hpp"
+#include "wane/operators/vla_delta_net.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/attention.hpp"
 #include "wane/run/attention_adjoint.hpp"

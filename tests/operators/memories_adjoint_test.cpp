@@ -23,13 +23,12 @@ memory_size const sizes[] = {
 
 template <class Problem>
 class MemoryAdjointLaws : public ::testing::Test {};
-using InDouble =
-    ::testing::Types<gla_problem<double>, gla_problem<double, token_view<double const>>,
-                     linear_attention_problem<double>,
-                     linear_attention_problem<double, sequence_view<double const>>,
-                     linear_attention_problem<double, token_view<double const>>,
-                     retnet_problem<double>, delta_net_problem<double>,
-                     gated_delta_net_problem<double>, kimi_problem<double>, rwkv7_problem<double>>;
+using InDouble = ::testing::Types<
+    gla_problem<double>, gla_problem<double, token_view<double const>>,
+    linear_attention_problem<double>, linear_attention_problem<double, sequence_view<double const>>,
+    linear_attention_problem<double, token_view<double const>>, retnet_problem<double>,
+    delta_net_problem<double>, gated_delta_net_problem<double>, kimi_problem<double>,
+    rwkv7_problem<double>, vla_delta_net_problem<double>>;
 TYPED_TEST_SUITE(MemoryAdjointLaws, InDouble);
 
 TYPED_TEST(MemoryAdjointLaws, Hold) {

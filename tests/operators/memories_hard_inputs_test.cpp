@@ -8,6 +8,7 @@
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
+#include "wane/operators/vla_delta_net.hpp"
 
 namespace {
 
@@ -57,6 +58,13 @@ class MemoryHardInputs : public testing::Test {
     c.expect(wane::kimi_delta_attention<Io>(c.in(), strength(c), c.row_decay, c.shape.options),
              inputs, delta_token);
   }
+  // Its decays are what the others have for strengths, and so no more than 1.
+  static void expect_vla_delta(memory_case<Io>& c) {
+    auto inputs = c.naive();
+    inputs.strength = c.strength;
+    c.expect(wane::vla_delta_net<Io>(c.in(), strength(c), c.shape.options), inputs,
+             [](auto&... token) { return support::naive_vla_delta<double>(token...); });
+  }
   static void expect_rwkv7(memory_case<Io>& c) {
     auto inputs = c.naive();
     inputs.scale = 1;
@@ -104,6 +112,16 @@ TYPED_TEST(MemoryHardInputs, Strengths0And1And2) {
           [&](auto...) { return only < 0 ? static_cast<double>(random.bits() % 3) : only; });
       this->expect_delta(c), this->expect_gated_delta(c), this->expect_kimi(c);
     }
+}
+
+TYPED_TEST(MemoryHardInputs, PlainDecays0And1) {
+  for (double only : {0., 1., 1 - 0x1p-20, -1.}) {
+    memory_case<TypeParam> c({1, 70, 2, 5, 9, 0, {.normalise = true}});
+    random_values random;
+    c.strength.fill(
+        [&](auto...) { return only < 0 ? static_cast<double>(random.bits() % 2) : only; });
+    this->expect_vla_delta(c);
+  }
 }
 
 TYPED_TEST(MemoryHardInputs, RowsOfNoLengthStayZeroWhenNormalised) {

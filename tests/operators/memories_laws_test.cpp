@@ -33,7 +33,8 @@ using InFloatAndDouble = ::testing::Types<
     linear_attention_problem<float, token_view<float const>>, retnet_problem<float>,
     retnet_problem<double>, delta_net_problem<float>, delta_net_problem<double>,
     gated_delta_net_problem<float>, gated_delta_net_problem<double>, kimi_problem<float>,
-    kimi_problem<double>, rwkv7_problem<float>, rwkv7_problem<double>>;
+    kimi_problem<double>, rwkv7_problem<float>, rwkv7_problem<double>, vla_delta_net_problem<float>,
+    vla_delta_net_problem<double>>;
 TYPED_TEST_SUITE(MemoryLaws, InFloatAndDouble);
 
 TYPED_TEST(MemoryLaws, Hold) {

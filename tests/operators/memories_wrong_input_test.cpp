@@ -8,6 +8,7 @@
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
+#include "wane/operators/vla_delta_net.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
 
@@ -133,6 +134,16 @@ TEST(MemoriesWrongInput, AStrengthOfAnotherShape) {
   refused({"strength", "heads 1", "must be 4"}, with({zeros, B, T, 1}));
 }
 
+TEST(MemoriesWrongInput, ADecayOfAnotherShape) {
+  auto const with = [](numbers_by_token decay) {
+    return [=] { return wane::vla_delta_net<float>(good, decay); };
+  };
+  refused({"decay", "batch 1", "must be 2"}, with({zeros, 1, T, H}));
+  refused({"decay", "time 4", "must be 3"}, with({zeros, B, 4, H}));
+  refused({"decay", "heads 1", "must be 4"}, with({zeros, B, T, 1}));
+  refused({"decay", "no data"}, with({nullptr, B, T, H}));
+}
+
 TEST(MemoriesWrongInput, Rwkv7sOwn) {
   auto const with = [](wane::rwkv7_inputs<float> const& own) {
     return [=] { return wane::rwkv7<float>(good, keys, own); };
@@ -197,6 +208,11 @@ TEST_F(MemoriesWrongGradients, OfTheGate) {
 TEST_F(MemoriesWrongGradients, OfTheStrength) {
   refused({"gradient of strength", "time 2", "must be 3"},
           wane::delta_net<float>(good, ones_a_head, {}), {{}, short_time});
+}
+
+TEST_F(MemoriesWrongGradients, OfThePlainDecay) {
+  refused({"gradient of decay", "time 2", "must be 3"},
+          wane::vla_delta_net<float>(good, ones_a_head), {{}, short_time});
 }
 
 TEST_F(MemoriesWrongGradients, OfRwkv7sOwn) {

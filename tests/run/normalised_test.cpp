@@ -13,7 +13,7 @@ using support::index;
 
 enum class fades { never, by_element };
 
-// S <- w o S + k_i v_j, y_j = sum_i S_ij / max(sum_i S_i,last, 1); the last value is not read
+// S <- w o S + k_i v_j, y_j = sum_i S_ij / max(sum_i S_i,last, 2); the last value is not read
 // but 1. Constant in time (`Constant`: the form of a bank), or with decays by element.
 template <class T, fades Decay, bool Constant>
 struct mean_memory {
@@ -26,7 +26,7 @@ struct mean_memory {
     return {x[0], x[1], x[2], rows, x[3] + 1};
   }
   wane::layout layout() const { return layout_of(values); }
-  T floor() const { return T(1); }
+  T floor() const { return T(2); }
 
   struct token {
     mean_memory const& op;
@@ -76,7 +76,7 @@ void expect_means(index rows, index columns) {
           sums[static_cast<std::size_t>(j)] += x;
         }
       for (index j = 0; j < columns; ++j) {
-        double const mean = sums[static_cast<std::size_t>(j)] / std::max(sums.back(), 1.);
+        double const mean = sums[static_cast<std::size_t>(j)] / std::max(sums.back(), 2.);
         outputs.add(static_cast<double>(y(0, t, h, j)), mean);
         stepped.add(static_cast<double>(steps(0, t, h, j)), mean);
       }

@@ -8,6 +8,7 @@
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
+#include "wane/operators/vla_delta_net.hpp"
 
 namespace wane::testing {
 
@@ -217,6 +218,28 @@ template <class T>
 using gated_delta_net_problem = delta_problem<T, gated_delta_net<T>, token_view<T const>>;
 template <class T>
 using kimi_problem = delta_problem<T, kimi_delta_attention<T>, sequence_view<T const>>;
+
+template <class T>
+struct vla_delta_net_problem : memory_data<T> {
+  random_tensor<T> decay;
+
+  explicit vla_delta_net_problem(memory_size const& s)
+      : memory_data<T>(s), decay(s.batch, s.time, s.heads, 1, this->bits) {
+    this->put_between(decay, 0.1, 0.9);
+  }
+  vla_delta_net<T> make(index begin, index end) const {
+    return {this->in(begin, end), this->by_token(decay, begin, end), this->size.options};
+  }
+  std::array<std::span<T>, 4> inputs() {
+    return {this->query.input.values, this->key.input.values, this->value.values, decay.values};
+  }
+  std::array<std::span<T>, 4> input_gradients() {
+    return {this->query.summed(), this->key.summed(), this->value.gradient, decay.gradient};
+  }
+  typename vla_delta_net<T>::gradients gradients() {
+    return {this->gradients_in(), this->gradient_by_token(decay)};
+  }
+};
 
 // The gradient of the bonus comes for each token, and is summed here.
 template <class T>

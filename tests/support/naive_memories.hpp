@@ -137,6 +137,18 @@ numbers<Real> naive_delta(naive_inputs<Io> const& in, naive_state<Real>& s, inde
   return s.read(times(Real(in.scale), in.template direction<Real>(in.query, b, t, h)));
 }
 
+// Pandey and Singh, arXiv 2605.11196, equation 4, their S transposed:
+// S <- beta S + k (v - S^T k)^T, o = S^T q. beta is what naive_inputs calls `strength`.
+template <class Real, class Io>
+numbers<Real> naive_vla_delta(naive_inputs<Io> const& in, naive_state<Real>& s, index b, index t,
+                              index h) {
+  auto const k = in.template direction<Real>(in.key, b, t, h);
+  auto const error = difference(in.template row<Real>(in.value, b, t, h), s.read(k));
+  s.s = times(in.template row<Real>(in.strength, b, t, h)[0], s.s);
+  s.write(k, error);
+  return s.read(times(Real(in.scale), in.template direction<Real>(in.query, b, t, h)));
+}
+
 // RWKV-7 (Peng et al. 2025, eqs. 16 to 19, their S transposed):
 // S <- (diag(w) - (a o c) c^T) S + k v^T, o = S^T r + (r . (rho o k)) v.
 // Only c is normalised. The scale is of S^T r.

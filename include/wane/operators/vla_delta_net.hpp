@@ -1,0 +1,71 @@
+// vla_delta_net: what the VLA paper calls DeltaNet, a gate on what is kept and none on the error.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/operators/keyed.hpp"
+
+namespace wane {
+
+// S_t = beta_t S_{t-1} + k_t (v_t - S_{t-1}^T k_t)^T,   y_t = scale S_t^T q_t
+// (Pandey and Singh, arXiv 2605.11196, equation 4.) For comparison with that paper: beta is a decay
+// here, and in delta_net the strength of the write; and the error is that of the state before its
+// decay, where gated_delta_net takes the decayed one.
+//
+// decay: beta, [B, T, H], a plain factor, in (0, 1).
+template <class Io, class Accumulate = widened<Io>>
+class vla_delta_net : public keyed_memory<Io, Accumulate> {
+  using keyed = keyed_memory<Io, Accumulate>;
+
+ public:
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  vla_delta_net(keyed_inputs<Io> const& in, token_view<Io const> decay,
+                keyed_options const& options = {})
+      : keyed(in, options), decay_(decay) {}
+
+  void check_inputs() const {
+    keyed::check_inputs();
+    check("decay", decay_, this->shape());
+  }
+
+  struct token : keyed::terms {
+    Accumulate beta;
+
+    WANE_INLINE Accumulate decay() const { return beta; }
+    WANE_INLINE auto erase_read(auto i) const { return this->key(i); }
+  };
+  WANE_INLINE token at(place<> where) const {
+    return {this->terms_at(where), static_cast<Accumulate>(decay_.read(where))};
+  }
+
+  // Any may be absent.
+  struct gradients {
+    keyed_gradients<Io> in;
+    token_view<Io> decay;
+
+    void check(recurrence_shape const& shape) const {
+      check_keyed(in, shape);
+      check_if_present("the gradient of decay", decay, shape);
+    }
+    wane::layout layout() const { return layout_of(in.value); }
+
+    struct sink {
+      gradients const& to;
+      vla_delta_net const& op;
+      place<> where;
+
+      WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
+      template <class V>
+      WANE_INLINE void all(all_gradients<V> const& g) const {
+        for (index i = 0; i < g.rows; ++i) g.key[i] += g.erase_read[i];
+        op.give_rows(op.terms_at(where), to.in, g.query, g.key);
+        to.decay.write(where, g.whole.decay);
+      }
+    };
+    WANE_INLINE sink at(vla_delta_net const& op, place<> where) const { return {*this, op, where}; }
+  };
+
+ private:
+  token_view<Io const> decay_;
+};
+
+}  // namespace wane
