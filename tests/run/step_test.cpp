@@ -7,6 +7,7 @@
 
 #include "support/bank_case.hpp"
 #include "support/user_operators.hpp"
+#include "wane/operators/linear_attention.hpp"
 
 namespace {
 thread_local long allocations = 0;
@@ -58,6 +59,14 @@ TEST(Step, AllocatesNothing) {
   support::tanh_cell const cell{0.5, x.view()};
   wane::recurrent_state<double> c(cell);
   EXPECT_EQ(allocations_of_step(cell, y.view(), static_cast<wane::state_view<double>>(c)), 0);
+  for (index columns : {5, 33}) {
+    support::tensor<float> k(2, 3, 2, 4), v(2, 3, 2, columns), mean(2, 3, 2, columns);
+    k.fill([](auto...) { return 1; }), v.fill([](auto...) { return 1; });
+    wane::linear_attention<float> const attention({k, k, v});
+    wane::recurrent_state<float> d(attention);
+    EXPECT_EQ(allocations_of_step(attention, mean.view(), static_cast<wane::state_view<float>>(d)),
+              0);
+  }
 }
 
 TEST(Step, TokenByTokenIsTheRun) {
