@@ -76,7 +76,7 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
       check_keyed(in, shape);
       check_gate_gradient(log_decay, shape);
     }
-    wane::layout layout() const { return layout_of(in.value); }
+    wane::layout layout() const { return in.layout() & layout_of_gate(log_decay); }
 
     struct sink {
       gradients const& to;

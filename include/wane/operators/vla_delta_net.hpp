@@ -46,7 +46,7 @@ class vla_delta_net : public keyed_memory<Io, Accumulate> {
       check_keyed(in, shape);
       check_if_present("the gradient of decay", decay, shape);
     }
-    wane::layout layout() const { return layout_of(in.value); }
+    wane::layout layout() const { return in.layout(); }
 
     struct sink {
       gradients const& to;
@@ -56,8 +56,10 @@ class vla_delta_net : public keyed_memory<Io, Accumulate> {
       WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
-        for (index i = 0; i < g.rows; ++i) g.key[i] += g.erase_read[i];
-        op.give_rows(op.terms_at(where), to.in, g.query, g.key);
+        for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
+          set_row(g.key, i, row_at(g.key, i) + row_at(g.erase_read, i));
+        });
+        op.give_rows(op.terms_at(where), to.in, g);
         to.decay.write(where, g.whole.decay);
       }
     };
