@@ -43,6 +43,9 @@ std::vector<claim> vort_cost_claims();
 std::vector<claim> post_rate_claims();
 std::vector<claim> post_position_claims();
 std::vector<claim> post_initial_claims();
+std::vector<claim> post_invariance_claims();
+// Those about time, which take it, and which noise can make undecided.
+std::vector<claim> post_overhead_claims();
 // Those about a trained model, `trained_on` tokens long.
 std::vector<claim> post_trained_claims(std::vector<decay_layer> const& layers,
                                        std::int64_t trained_on);

@@ -29,13 +29,14 @@ std::vector<claim> all_claims() {
   std::vector<claim> all;
   for (auto const& part : {vort_kernel_claims(), vort_quadrature_claims(), vort_mixture_claims(),
                            vort_retrieval_claims(), vort_cost_claims(), post_rate_claims(),
-                           post_position_claims(), post_initial_claims()})
+                           post_position_claims(), post_initial_claims(), post_invariance_claims()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
 struct options {
   std::string only, json;
+  bool timings = false;
   std::vector<std::string> checkpoint;
   std::int64_t trained_on = 2048;  // as PoST's models
 };
@@ -47,7 +48,12 @@ int run(options const& asked) {
     auto const layers = decay_layers(checkpoint(asked.checkpoint), {});
     for (auto const& one : post_trained_claims(layers, asked.trained_on)) claims.push_back(one);
   }
+  std::vector<claim> const about_time = post_overhead_claims();
+  if (asked.timings) claims.insert(claims.end(), about_time.begin(), about_time.end());
   if (!asked.only.empty()) {
+    for (claim const& c : about_time)
+      if (c.id == asked.only && !asked.timings)
+        throw input_error("'" + asked.only + "' is about time; add --timings");
     std::erase_if(claims, [&](claim const& c) { return c.id != asked.only; });
   }
   if (claims.empty()) {
@@ -70,6 +76,8 @@ int run(options const& asked) {
                     {"verdict", name_of(found.judged())},
                     {"remark", found.remark}});
   }
+  if (!asked.timings && asked.only.empty())
+    std::printf("%zu claims about time are left out; --timings measures them\n", about_time.size());
   if (!asked.json.empty()) {
     nlohmann::ordered_json const document{{"program", "wane-claims"}, {"claims", rows}};
     write_file(asked.json, document.dump(2) + "\n");
@@ -84,6 +92,8 @@ int main(int argc, char** argv) {
   CLI::App app(wane::bench::purpose);
   wane::bench::options asked;
   app.add_option("--only", asked.only, "The claim of this id alone");
+  app.add_flag("--timings", asked.timings,
+               "Also the claims about time: for an otherwise idle machine");
   app.add_option("--json", asked.json, "Also write the rows to this file");
   auto* const files =
       app.add_option("--checkpoint", asked.checkpoint,

@@ -9,7 +9,7 @@
 
 #include "kernels/caches.hpp"
 #include "kernels/fma_peak.hpp"
-#include "kernels/stopwatch.hpp"
+#include "shared/stopwatch.hpp"
 
 namespace wane::bench {
 namespace {

@@ -11,9 +11,9 @@
 #include "kernels/buffers.hpp"
 #include "kernels/caches.hpp"
 #include "kernels/fma_peak.hpp"
-#include "kernels/stopwatch.hpp"
 #include "kernels/traffic.hpp"
 #include "kernels/vectors.hpp"
+#include "shared/stopwatch.hpp"
 
 namespace wane::bench {
 namespace {
