@@ -5,5 +5,6 @@
 #if defined(__GNUC__) && !defined(__clang__)
 // GCC 12 warns of its own _mm512_undefined_ps wherever Eigen uses an AVX-512 intrinsic.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <Eigen/Core>

@@ -19,5 +19,7 @@ bool any_row_failed();
 void add_linear_recurrence_rows();
 void add_exponential_bank_rows();
 void add_keyed_rows();
+void add_mamba1_rows();
+void add_attention_rows();
 
 }  // namespace wane::bench

@@ -20,7 +20,9 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
       "(linear_recurrence/(forward|step|backward)/C:\\d+/T:\\d+/decay:(factor|log)|"
       "exponential_bank/(forward|step|backward)/S:\\d+/C:\\d+/T:\\d+|"
       "(gla|retnet|delta_net|gated_delta_net|kimi_delta_attention|rwkv7)"
-      "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+)"
+      "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
+      "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
+      "softmax_attention/(forward|backward)/H:\\d+/D:\\d+/T:\\d+)"
       "(/[a-z_]+:[a-z_]+)*/threads:\\d+(/over_time:1)?");
   std::set<std::string> names;
   std::istringstream lines(listed.out);
@@ -28,9 +30,11 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
     EXPECT_TRUE(std::regex_match(name, scheme)) << name;
     EXPECT_TRUE(names.insert(name).second) << "twice: " << name;
   }
-  for (std::string const op : {"linear_recurrence", "exponential_bank", "gla", "retnet",
-                               "delta_net", "gated_delta_net", "kimi_delta_attention", "rwkv7"})
+  for (std::string const op :
+       {"linear_recurrence", "exponential_bank", "gla", "retnet", "delta_net", "gated_delta_net",
+        "kimi_delta_attention", "rwkv7", "mamba1", "softmax_attention"})
     for (std::string const pass : {"/forward/", "/step/", "/backward/"}) {
+      if (op == "softmax_attention" && pass == "/step/") continue;  // it has no state
       auto const at = names.lower_bound(op + pass);
       EXPECT_TRUE(at != names.end() && at->starts_with(op + pass)) << op << pass << " has no rows";
     }
@@ -73,6 +77,13 @@ TEST(KernelsRows, AKeyedRowSaysItsCountersInJson) {
   expect_counters("^gated_delta_net/step/H:16/D:64/",
                   {"of_triad", "of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
   expect_counters("^rwkv7/backward/H:16/D:64/T:512/",
+                  {"of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
+}
+
+TEST(KernelsRows, Mamba1AndAttentionSayTheirCountersInJson) {
+  expect_counters("^mamba1/step/",
+                  {"of_triad", "of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
+  expect_counters("^softmax_attention/backward/H:16/D:64/T:512/",
                   {"of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
 }
 
