@@ -48,4 +48,4 @@ class counted {
 }  // namespace wane::bench
 
 template <>
-class std::numeric_limits<wane::bench::counted> : public std::numeric_limits<double> {};
+struct std::numeric_limits<wane::bench::counted> : std::numeric_limits<double> {};

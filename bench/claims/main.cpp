@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,15 @@ std::vector<claim> all_claims() {
 }
 
 struct options {
-  std::string only, json;
+  std::string only;
+  std::optional<std::string> json;
   bool timings = false;
   std::vector<std::string> checkpoint;
   std::int64_t trained_on = 2048;  // as PoST's models
 };
 
 int run(options const& asked) {
-  if (!asked.json.empty()) require_writable(asked.json, "--json");
+  if (asked.json) require_writable(*asked.json, "--json");
   std::vector<claim> claims = all_claims();
   if (!asked.checkpoint.empty()) {
     auto const layers = decay_layers(checkpoint(asked.checkpoint), {});
@@ -78,9 +80,9 @@ int run(options const& asked) {
   }
   if (!asked.timings && asked.only.empty())
     std::printf("%zu claims about time are left out; --timings measures them\n", about_time.size());
-  if (!asked.json.empty()) {
+  if (asked.json) {
     nlohmann::ordered_json const document{{"program", "wane-claims"}, {"claims", rows}};
-    write_file(asked.json, document.dump(2) + "\n");
+    write_file(*asked.json, document.dump(2) + "\n");
   }
   return 0;
 }

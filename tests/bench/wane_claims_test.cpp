@@ -97,6 +97,7 @@ TEST(WaneClaims, AnswersWrongOptionsInALine) {
   for (auto const& [arguments, piece] : std::map<std::vector<std::string>, std::string>{
            {{"--only", "vort-9"}, "no claim is called 'vort-9'"},
            {{"--jason", "x"}, "--jason"},
+           {{"--only", "vort-4.4", "--json", ""}, "--json needs"},
            {{"--only", "post-time-gla"}, "is about time; add --timings"},
            {{"--only", "vort-4.4", "--json", "/nowhere/c.json"}, "cannot be written"},
            {{"--checkpoint", "none.npy"}, "cannot be read"},
