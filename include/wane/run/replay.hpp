@@ -19,7 +19,7 @@ class replay {
   using gatherer = term_gatherer<Op>;
   using form = typename gatherer::form;
   static constexpr int width = form::width, tokens = micro_tokens;
-  static constexpr index most_tokens = 32, most_chunks = most_tokens / tokens;
+  static constexpr index most_tokens = 64, most_chunks = most_tokens / tokens;
   static constexpr int widest = simd_bytes == 64 ? (form::erasing == erasing::general ? 2 : 4) : 1;
 
   explicit replay(Op const& op)
