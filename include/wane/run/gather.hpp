@@ -64,7 +64,7 @@ class term_gatherer {
   micro_chunk<T> operator()(std::array<Token, tokens> const& x, int count, T* reads, T* writes,
                             T* terms = nullptr) const {
     micro_chunk<T> chunk;
-    chunk.reads = reads, chunk.writes = writes;
+    chunk.reads = reads, chunk.writes = writes, chunk.count = count;
     if constexpr (has_direct<Token>) {
       chunk.has_direct = true;
       for (int t = 0; t < count; ++t) chunk.direct[t] = T(x[static_cast<std::size_t>(t)].direct());

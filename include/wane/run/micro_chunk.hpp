@@ -67,6 +67,7 @@ struct micro_chunk {
   T whole = 1, rest = 0;  // P_3 of a head that fades
   T direct[micro_tokens] = {};
   bool has_direct = false;
+  int count = micro_tokens;  // tokens that are there
   // Some decay is zero. A product with it is a reset only of finite numbers.
   bool resets = false;
 };

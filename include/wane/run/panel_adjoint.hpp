@@ -77,6 +77,7 @@ struct panel_adjoint : panel_rows<Form, R> {
       });
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
         if constexpr (Form::erasing == erasing::delta) du[s][r] = -dv[r];
+        if (erases && s >= chunk.count) du[s][r] = vector(T(0));  // G may not be finite
         if constexpr (erases) du[s][r].store(erased_gradient + s * token_stride + r * width);
       });
       if (chunk.has_direct) base::add(chunk.direct[s], dy[s], dv);
