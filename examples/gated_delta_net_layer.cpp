@@ -60,8 +60,9 @@ struct gated_delta_net_layer {
   // The next tokens of every sequence, from the carried state and into it.
   matrix<T> operator()(matrix<T> const& x, state& carried) const {
     index const batch = batch_of(x, width, carried.memory);
-    matrix<T> const qkv = silu(
-        causal_convolution<T>(x * w.in_projection.transpose(), w.convolution, carried.tail, batch));
+    matrix<T> const projected = x * w.in_projection.transpose();
+    matrix<T> const qkv =
+        silu(causal_convolution<T>(projected, w.convolution, carried.tail, batch));
     matrix<T> const beta = sigmoid(x * w.strength.transpose());
     matrix<T> const step = x * w.step.transpose();
     wane::gated_delta_net const memory(

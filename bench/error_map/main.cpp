@@ -59,7 +59,10 @@ void map(options const& asked) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (memory const which : memories)
     for (float const log_decay : log_decays()) {
-      std::printf("%-16s %10g", name_of(which), static_cast<double>(log_decay));
+      char text[32];
+      std::snprintf(text, sizeof text, "%-16s %10g", name_of(which),
+                    static_cast<double>(log_decay));
+      std::string row = text;
       for (index const count : tokens) {
         double largest = 0;
         for (index const chunk : chunks) {
@@ -75,12 +78,14 @@ void map(options const& asked) {
                           {"max_rel_error", found.output},
                           {"max_rel_error_of_state", found.state}});
         }
-        std::printf(" %*.2e", static_cast<int>(8 + std::to_string(count).size()), largest);
+        std::snprintf(text, sizeof text, " %*.2e",
+                      static_cast<int>(8 + std::to_string(count).size()), largest);
+        row += text;
       }
-      std::printf("\n");
+      if (progress) std::fprintf(stderr, "\r%60s\r", "");
+      std::printf("%s\n", row.c_str());
       std::fflush(stdout);
     }
-  if (progress) std::fprintf(stderr, "\r%60s\r", "");
   if (!asked.json) return;
   nlohmann::ordered_json const document{{"program", "wane-error-map"}, {"errors", rows}};
   write_file(*asked.json, document.dump(1) + "\n");

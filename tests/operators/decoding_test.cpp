@@ -1,5 +1,5 @@
-// Decoding in float is the full pass in double, for the five architectures of PoST, at any
-// position. SPDX-License-Identifier: MIT
+// Decoding in float is the full pass in double: the architectures of PoST at any position.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include <cmath>

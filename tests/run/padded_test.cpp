@@ -40,7 +40,8 @@ auto run_and_adjoint(P p, double inside, direction way) {
   recurrent_state<T> initial(op);
   std::mt19937_64 bits(3);
   initial.values() = random_numbers<T>(initial.values().size(), bits);
-  result<T> found(op.shape(), initial);
+  recurrence_shape const shape = output_shape_of(op);
+  result<T> found(shape, initial);
   std::vector<T> dy = random_numbers<T>(found.output.size(), bits);
   for_each_of_tokens(std::array{std::span<T>(dy)}, [&](T& x, std::size_t b, index t) {
     if (t >= lengths[b]) x = T(inside);
@@ -50,8 +51,7 @@ auto run_and_adjoint(P p, double inside, direction way) {
                      .final = found.state,
                      .lengths = lengths,
                      .direction = way});
-  auto const dy_view =
-      sequence_view<T>(dy.data(), batch, time, heads, recurrence_shape(op.shape()).columns);
+  auto const dy_view = sequence_view<T>(dy.data(), batch, time, heads, shape.columns);
   recurrent_state<T> initial_gradient(op);
   adjoint(op, dy_view, p.gradients(),
           adjoint_options<T>{.initial = std::as_const(initial),
@@ -107,6 +107,8 @@ TYPED_TEST(PaddedBatches, OfMemoriesAreBlindToPadding) {
     expect_blind_to_padding(gated_delta_net_problem<T>(size));
     expect_blind_to_padding(kimi_problem<T>(size));
     expect_blind_to_padding(rwkv7_problem<T>(size));
+    expect_blind_to_padding(linear_attention_problem<T>(size));
+    expect_blind_to_padding(vla_delta_net_problem<T>(size));
   }
 }
 

@@ -11,7 +11,7 @@ namespace wane {
 // here, and in delta_net the strength of the write; and the error is that of the state before its
 // decay, where gated_delta_net takes the decayed one.
 //
-// decay: beta, [B, T, H], a plain factor, in (0, 1).
+// decay: beta, [B, T, H], a plain factor, in [0, 1].
 template <class Io, class Accumulate = widened<Io>>
 class vla_delta_net : public keyed_memory<Io, Accumulate> {
   using keyed = keyed_memory<Io, Accumulate>;

@@ -10,6 +10,33 @@
 
 namespace wane {
 
+// Token by token, the columns of every walk in groups.
+template <affine_recurrence Op, class Out, class Gradients, class State>
+void adjoint_by_walks(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                      adjoint_options<State> const& options) {
+  using Sums = head_gradients<wider<accumulate_type<Op>>>;
+  recurrence_shape const shape = op.shape();
+  index const sequences = sequences_of(shape, options.packed);
+  walk_adjoint<Op, Out, Gradients, State> const runner(op, dy, gradients, options);
+  int const threads = threads_to_use(options.threads);
+  index const walks = sequences * shape.heads, piece = runner.piece_columns(walks, threads);
+  index const pieces = (shape.columns + piece - 1) / piece;
+  std::vector<Sums> sums(static_cast<std::size_t>(walks * pieces));
+  for_each_task(walks * pieces, threads, [&](index task) {
+    walk const w = walk_of(task / pieces, shape, options, options.initial.positions);
+    index const first = task % pieces * piece;
+    sums[static_cast<std::size_t>(task)] = runner(w, first, std::min(first + piece, shape.columns));
+  });
+  if constexpr (time_invariant<Op>)
+    for (index h = 0; h < shape.heads; ++h) {
+      Sums total(shape.rows);
+      for (index n = 0; n < sequences; ++n)
+        for (index p = 0; p < pieces; ++p)
+          total += sums[static_cast<std::size_t>((n * shape.heads + h) * pieces + p)];
+      runner.hand_over(gradients, {0, 0, h}, total);
+    }
+}
+
 // The vector-Jacobian product of run(op, y, ...): from dL/dy (`output_gradient`, [B, T, H,
 // columns]) to the gradients with respect to what the operator was made of, which `gradients` (most
 // often Op::gradients, whose absent views are skipped) receives, and to the initial state.
@@ -44,7 +71,6 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   static_assert(takes_what_it_names<Sink, T>,
                 "wane::adjoint: element, column, row and whole of a sink take gradients of the "
                 "type the recurrence computes in; one here takes another, and would not be called");
-  using Sums = head_gradients<wider<T>>;
   recurrence_shape const shape = checked_shape(op);
   check("output_gradient", output_gradient, shape);
   check(options.packed, options.lengths, shape.batch, shape.time);
@@ -56,28 +82,10 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   check("initial_gradient", options.initial_gradient, sequences, shape);
 
   sequence_view<Out const> const dy = output_gradient;
-  if constexpr (has_panel_adjoint<Op>) {
+  if constexpr (has_panel_adjoint<Op>)
     adjoint_affine(op, dy, gradients, options);
-    return;
-  }
-  walk_adjoint<Op, Out, Gradients, State> const runner(op, dy, gradients, options);
-  int const threads = threads_to_use(options.threads);
-  index const walks = sequences * shape.heads, piece = runner.piece_columns(walks, threads);
-  index const pieces = (shape.columns + piece - 1) / piece;
-  std::vector<Sums> sums(static_cast<std::size_t>(walks * pieces));
-  for_each_task(walks * pieces, threads, [&](index task) {
-    walk const w = walk_of(task / pieces, shape, options, options.initial.positions);
-    index const first = task % pieces * piece;
-    sums[static_cast<std::size_t>(task)] = runner(w, first, std::min(first + piece, shape.columns));
-  });
-  if constexpr (time_invariant<Op>)
-    for (index h = 0; h < shape.heads; ++h) {
-      Sums total(shape.rows);
-      for (index n = 0; n < sequences; ++n)
-        for (index p = 0; p < pieces; ++p)
-          total += sums[static_cast<std::size_t>((n * shape.heads + h) * pieces + p)];
-      runner.hand_over(gradients, {0, 0, h}, total);
-    }
+  else
+    adjoint_by_walks(op, dy, gradients, options);
 }
 
 // The same where outputs are normalised: through the sums, which are computed once more and held,

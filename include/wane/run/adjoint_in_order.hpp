@@ -36,8 +36,8 @@ class adjoint_in_order {
     }
   }
 
-  // Brings the cotangent from behind the tokens to before them, gives the gradients of their
-  // columns, and adds those of their rows to sums[token].
+  // Brings the cotangent from behind the tokens to before them, zero in the columns that pad it;
+  // gives the gradients of their columns, and adds those of their rows to sums[token].
   void take(walk const& w, T const* before, T* cotangent,
             std::vector<head_gradients<T>>& sums) const {
     index const rows = shape_.rows;
@@ -60,6 +60,9 @@ class adjoint_in_order {
         cotangent[i * row_stride_ + j] =
             column(j).initial_gradient(i, back.data(), pending.data(), later.data());
     }
+    for (index i = 0; i < rows; ++i)
+      std::fill(cotangent + i * row_stride_ + shape_.columns, cotangent + (i + 1) * row_stride_,
+                T(0));
   }
 
  private:

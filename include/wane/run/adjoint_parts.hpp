@@ -134,18 +134,18 @@ struct head_gradients {
 
 // The operator gives vectors, and the sink takes them where it takes numbers.
 template <class Op, class Gradients>
-inline constexpr bool gives_lanes = [] {
+consteval bool gives_lanes() {
   if constexpr (reads_lanes<Op> && requires(Gradients const& gradients) { gradients.layout(); }) {
-    using T = accumulate_type<Op>;
-    using V = simd<T, simd_width<T>>;
+    using Number = accumulate_type<Op>;
+    using V = simd<Number, simd_width<Number>>;
     using Columns = lanes<V::width>;
     using Sink = sink_of<Gradients, Op>;
-    return takes_columns<Sink, index, T> == takes_columns<Sink, Columns, V> &&
-           takes_elements<Sink, index, T> == takes_elements<Sink, Columns, V> &&
-           takes_all_of_columns<Sink, index, T> == takes_all_of_columns<Sink, Columns, V>;
+    return takes_columns<Sink, index, Number> == takes_columns<Sink, Columns, V> &&
+           takes_elements<Sink, index, Number> == takes_elements<Sink, Columns, V> &&
+           takes_all_of_columns<Sink, index, Number> == takes_all_of_columns<Sink, Columns, V>;
   }
   return false;
-}();
+}
 
 // Row i of some columns of a walk's state; zero where the state is absent.
 template <class V, class State, class Columns>

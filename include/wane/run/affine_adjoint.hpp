@@ -142,7 +142,7 @@ class affine_adjoint {
     for (index t = 0; t < w.count; ++t) {
       auto const sink = sink_of_token(h, w.token(t));
       give_columns(sink, value_gradients_.data() + t * columns_);
-      give_rows(sink, row_gradients_.data() + t * 5 * padded_rows(), of_direct(columns, t));
+      give_rows(sink, row_gradients_.data() + t * 5 * padded_rows(), of_direct(w.token(t), t));
     }
   }
   template <int R>
@@ -179,15 +179,14 @@ class affine_adjoint {
   Sink sink_of_token(index h, place<> at) const {
     return sink_at(gradients_[static_cast<std::size_t>(h)], op_, at);
   }
-  // Of direct(): what comes back meets the value itself.
-  T of_direct(chunk_columns<T> const& x, index t) const {
+  // Of direct(): what comes back meets the value itself, as the token brings it.
+  T of_direct(place<> at, index t) const {
     T total(0);
-    if constexpr (has_direct<Token>)
-      for (index n = t * columns_; n < (t + 1) * columns_; ++n) {
-        T value = x.v[n];
-        if constexpr (form::erasing == erasing::delta) value += x.u[n];
-        total += x.dy[n] * value;
-      }
+    if constexpr (has_direct<Token>) {
+      auto const x = op_.at(at);
+      for (index j = 0; j < last_; ++j)
+        total += output_gradients_.data()[t * columns_ + j] * T(x.value(j));
+    }
     return total;
   }
   void give_columns(Sink const& sink, T const* value) const {
@@ -204,6 +203,8 @@ class affine_adjoint {
   void give_rows(Sink const& sink, T* g, T direct) const {
     index const n = padded_rows();
     token_gradient<T> whole{T(0), direct};
+    if constexpr (!has_key<Token>) std::fill_n(g + n, rows_, T(0));
+    if constexpr (!has_query<Token>) std::fill_n(g + 2 * n, rows_, T(0));
     for (index i = 0; i < rows_; ++i) whole.decay += g[i];
     if constexpr (takes_rows<Sink, T>)
       for (index i = 0; i < rows_; ++i)
@@ -242,33 +243,37 @@ class affine_adjoint {
   lines_ahead soon_;
 };
 
-// A task has so many heads as keep their states in this, so that a block of time is read while its
+// A task has as many heads as keep their states in this, so that a block of time is read while its
 // pages are known; one at least.
 inline constexpr index kept_bytes_per_task = index{24} << 20;
+
+template <bool Lanes, has_panel_adjoint Op, class Out, class Gradients, class State>
+void adjoint_by_heads(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                      adjoint_options<State> const& options) {
+  using Adjoint = affine_adjoint<Op, Out, Gradients, State, Lanes>;
+  recurrence_shape const shape = op.shape();
+  int const threads = threads_to_use(options.threads);
+  index const sequences = sequences_of(shape, options.packed);
+  index const bytes = std::max<index>(1, Adjoint::kept_bytes(shape, shape.time));
+  index const share = std::max<index>(1, (threads + sequences - 1) / std::max<index>(sequences, 1));
+  index const at_most_heads = (shape.heads + share - 1) / share;
+  index const together = std::clamp<index>(kept_bytes_per_task / bytes, 1, at_most_heads);
+  index const tasks = (shape.heads + together - 1) / together;
+  for_each_task(sequences * tasks, threads, [&](index task) {
+    index const first = task % tasks * together;
+    walk const w =
+        walk_of(task / tasks * shape.heads + first, shape, options, options.initial.positions);
+    Adjoint(op, dy, gradients, w, std::min(together, shape.heads - first))(options);
+  });
+}
 
 template <has_panel_adjoint Op, class Out, class Gradients, class State>
 void adjoint_affine(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                     adjoint_options<State> const& options) {
-  recurrence_shape const shape = op.shape();
-  int const threads = threads_to_use(options.threads);
-  index const sequences = sequences_of(shape, options.packed);
-  auto const run = [&](auto lanes_fit) {
-    using Adjoint = affine_adjoint<Op, Out, Gradients, State, lanes_fit>;
-    index const bytes = std::max<index>(1, Adjoint::kept_bytes(shape, shape.time));
-    index const share = (threads + sequences - 1) / std::max<index>(sequences, 1);
-    index const at_most_heads = (shape.heads + share - 1) / share;
-    index const heads = std::clamp<index>(kept_bytes_per_task / bytes, 1, at_most_heads);
-    index const tasks = (shape.heads + heads - 1) / heads;
-    for_each_task(sequences * tasks, threads, [&](index task) {
-      index const head = task % tasks * heads;
-      walk const w =
-          walk_of(task / tasks * shape.heads + head, shape, options, options.initial.positions);
-      Adjoint(op, dy, gradients, w, std::min(heads, shape.heads - head))(options);
-    });
-  };
-  if constexpr (gives_lanes<Op, Gradients>)
-    if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns) return run(std::true_type{});
-  run(std::false_type{});
+  if constexpr (gives_lanes<Op, Gradients>())
+    if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns)
+      return adjoint_by_heads<true>(op, dy, gradients, options);
+  adjoint_by_heads<false>(op, dy, gradients, options);
 }
 
 }  // namespace wane

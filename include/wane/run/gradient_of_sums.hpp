@@ -27,7 +27,10 @@ std::vector<accumulate_type<Op>> gradient_of_sums(Op const& op,
                          .threads = options.threads});
   int const threads = threads_to_use(options.threads);
   for_each_task(shape.batch * shape.heads, threads, [&](index task) {
-    for (index t = 0; t < shape.time; ++t) {
+    index const end = options.lengths.empty()
+                          ? shape.time
+                          : options.lengths[static_cast<std::size_t>(task / shape.heads)];
+    for (index t = 0; t < end; ++t) {
       place<> const at{task / shape.heads, t, task % shape.heads};
       T* const row = sums.element(at, 0);
       T const denominator = row[last], divisor = divisor_of(op, denominator);

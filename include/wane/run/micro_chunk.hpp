@@ -41,7 +41,8 @@ struct panel_form {
   static constexpr int reads = micro_tokens * (Erasing == erasing::none ? 1 : 2);
   static constexpr int keys = micro_tokens * (Erasing == erasing::general ? 2 : 1);
   static constexpr int writes = keys + (Fading == fading::row ? 2 : 0);
-  // Of an adjoint: keys, queries, erase_reads, erase_writes and decays as tokens bring them.
+  // Of an adjoint: keys, queries, erase_reads, erase_writes as tokens bring them, decays as
+  // factors.
   static constexpr int terms = 5 * micro_tokens;
 };
 

@@ -35,8 +35,8 @@ class replay {
         values_(most_tokens * columns_),
         erased_(most_tokens * columns_) {}
 
-  // Rows of a state are so far apart: an odd number of vectors, that they do not fall on the same
-  // lines of a cache.
+  // Rows of a state are so far apart: an odd number of vectors, so that they do not fall on the
+  // same lines of a cache.
   static index row_stride_of(index columns) { return ((columns + width - 1) / width | 1) * width; }
   static index chunks_of(walk const& w) { return (w.count + tokens - 1) / tokens; }
 

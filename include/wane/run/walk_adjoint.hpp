@@ -25,7 +25,7 @@ class walk_adjoint {
   walk_adjoint(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                adjoint_options<State> const& options)
       : op_(op), dy_(dy), gradients_(gradients), options_(options), shape_(op.shape()) {
-    if constexpr (gives_lanes<Op, Gradients>)
+    if constexpr (gives_lanes<Op, Gradients>())
       in_lanes_ = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
   }
 
@@ -37,7 +37,7 @@ class walk_adjoint {
 
   // Columns [first, last) of a walk; returns the sums over its tokens if the operator wants them.
   Sums operator()(walk const& w, index first, index last) const {
-    if constexpr (gives_lanes<Op, Gradients>)
+    if constexpr (gives_lanes<Op, Gradients>())
       if (in_lanes_) return in_vectors<simd<T, simd_width<T>>>(w, first, last);
     return in_vectors<T>(w, first, last);
   }

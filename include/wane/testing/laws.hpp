@@ -133,14 +133,14 @@ class law_kit {
     std::vector<index> const lengths = padded_lengths(shape_);
     double worst = 0;
     for (direction way : {direction::forward, direction::reverse}) {
-      result<T> padded(shape_, initial_), separate = padded;
+      result<T> padded(outputs_, initial_), separate = padded;
       auto options = options_for(padded);
       options.direction = way, options.lengths = lengths;
       run_(all(), padded.view(), options);
       bool right = true;
       for (std::size_t b = 0; b < lengths.size(); ++b) {
         right = right && padded.state.positions()[b] == 1000 + lengths[b];
-        recurrence_shape shape = shape_;
+        recurrence_shape shape = outputs_;
         shape.time = lengths[b];
         result<T> alone(shape, initial_);
         auto of_alone = options_for(alone);
