@@ -188,7 +188,7 @@ TEST_F(MemoriesWrongGradients, OfQueriesKeysAndValues) {
 TEST_F(MemoriesWrongGradients, OfLinearAttention) {
   wane::linear_attention<float> const op(good);
   wane::sequence_view<float> const sums{written.data(), B, T, H, V + 1};
-  refused({"gradient of key", "columns 4", "must be 5"}, op, {{{}, short_rows, {}}});
+  refused({"gradient of key", "rows 4", "must be 5"}, op, {{{}, short_rows, {}}});
   refused({"gradient of value", "columns 7", "must be 6"}, op, {{{}, {}, sums}});
   expect_error({"output_gradient", "columns 5", "must be 6"},
                [&] { wane::adjoint(op, keys, wane::linear_attention<float>::gradients{}); });
