@@ -16,6 +16,12 @@ WANE_INLINE void for_row_lanes(bool in_lanes, index rows, Body const& body) {
   for (; i < rows; ++i) body(i);
 }
 
+inline constexpr index first_of(index i) { return i; }
+template <int W>
+constexpr index first_of(lanes<W> i) {
+  return i.first;
+}
+
 // Numbers of rows in a row of their own, and what takes their place.
 template <class T>
 WANE_INLINE T row_at(T const* x, index i) {

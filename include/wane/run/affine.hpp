@@ -9,6 +9,7 @@
 #include "wane/run/gather.hpp"
 #include "wane/run/lines_ahead.hpp"
 #include "wane/run/panel.hpp"
+#include "wane/run/panel_columns.hpp"
 #include "wane/run/pieces.hpp"
 #include "wane/run/token_panel.hpp"
 
@@ -29,6 +30,7 @@ class affine_runner {
   static constexpr index chunks_at_once = tokens_at_once / tokens;
   // Vectors of columns side by side: as many as leave registers for the tokens' sums.
   static constexpr int widest = simd_bytes == 64 ? (form::erasing == erasing::none ? 4 : 2) : 1;
+  using panels = panel_columns<T, widest>;
 
   affine_runner(Op const& op, sequence_view<Out> const& output, index first, index last,
                 index heads)
@@ -36,9 +38,8 @@ class affine_runner {
         output_(output),
         gather_(op),
         rows_(recurrence_shape(op.shape()).rows),
-        first_(first),
-        last_(last),
-        columns_((last - first + width - 1) / width * width),
+        panels_{first, last},
+        columns_(panels_.padded()),
         states_(heads * rows_ * columns_),
         reads_(chunks_at_once * gather_.numbers_to_read()),
         writes_(chunks_at_once * gather_.numbers_to_write()),
@@ -66,21 +67,14 @@ class affine_runner {
   }
 
  private:
-  // The panels of a state lie one after the other, each [rows, its columns].
-  template <class Body>
-  void for_panels(Body const& body) const {
-    index j = 0;
-    for (; j + widest * width <= columns_; j += widest * width)
-      body(j, std::integral_constant<int, widest>{});
-    for (; j < columns_; j += width) body(j, std::integral_constant<int, 1>{});
-  }
+  // The panels of a state lie one after the other, each [rows, its columns]. Calls
   // body(row of the state, its first column, how many of them are there, and its numbers)
   template <class Body>
   void for_rows(T* state, Body const& body) const {
-    for_panels([&](index first, auto vectors) {
+    panels_.for_panels([&](index first, auto vectors) {
       constexpr index own = vectors * width;
       for (index i = 0; i < rows_; ++i)
-        body(i, first_ + first, std::min(own, last_ - first_ - first),
+        body(i, panels_.first + first, std::min(own, panels_.count() - first),
              state + first * rows_ + i * own);
     });
   }
@@ -115,7 +109,7 @@ class affine_runner {
     }
     int const each = want(next, count);
     void const* const* soon = soon_.begin();
-    for_panels([&](index first, auto vectors) {
+    panels_.for_panels([&](index first, auto vectors) {
       for (index c = 0; c < count; ++c, soon += each * 2 * row_blocks())
         take_chunk<vectors>(w, c, first, state + first * rows_, soon, each);
     });
@@ -135,11 +129,11 @@ class affine_runner {
 
   // Token by token: what a reset does to numbers that are not finite.
   [[gnu::noinline]] void in_order(walk const& w, index first, index count, T* state, T* out) {
-    index const j = first_ + first;
-    view<T, 2> const panel(state - j, {rows_, last_}, {count, 1});
+    index const j = panels_.first + first, last = panels_.last;
+    view<T, 2> const panel(state - j, {rows_, last}, {count, 1});
     for (index k = 0; k < w.count; ++k, out += columns_)
       advance_columns<T>(op_.at(w.token(k)), panel, std::integral_constant<int, 1>{}, j,
-                         static_cast<int>(std::min(count, last_ - j)),
+                         static_cast<int>(std::min(count, last - j)),
                          [&](index column, T y) { out[column - j] = y; });
   }
   [[gnu::noinline]] bool finite(micro_chunk<T> const& chunk, T const* state, index count,
@@ -154,30 +148,23 @@ class affine_runner {
   int want(walk const& w, index chunks) {
     soon_.clear();
     soon_.add(op_, w);
-    index const panels = columns_ / (widest * width) + columns_ / width % widest;
-    return soon_.spread(2 * panels * chunks * row_blocks());
+    return soon_.spread(2 * panels_.panels() * chunks * row_blocks());
   }
   index row_blocks() const { return (rows_ + width - 1) / width; }
 
-  // The values of a token; zeros where none is present.
   void load_values(typename gatherer::Token const& x, bool present, T* row) const {
-    index j = 0, count = present ? last_ - first_ : 0;
+    auto const value = [&](auto j) { return convert<T>(x.value(j)); };
     if constexpr (reads_lanes<Op>)
-      if (in_lanes_) {
-        for (; j + width <= count; j += width) x.value(lanes<width>{first_ + j}).store(row + j);
-        if (j < count)
-          x.value(partial_lanes<width>{first_ + j, static_cast<int>(count - j)}).store(row + j);
-        j = count;
-      }
-    for (; j < count; ++j) row[j] = T(x.value(first_ + j));
-    for (; j < columns_; ++j) row[j] = T(0);
+      if (in_lanes_) return panels_.template load<true>(row, present, value);
+    panels_.template load<false>(row, present, value);
   }
 
   void store_outputs(walk const& w) {
     for (index k = 0; k < w.count; ++k) {
       auto const at = w.token(k);
       T* const row = outputs_.data() + k * columns_;
-      index j = 0, count = last_ - first_;
+      index const first = panels_.first;
+      index j = 0, count = panels_.count();
       if constexpr (normalised_recurrence<Op>) {
         T const divisor = divisor_of(op_, row[--count]);
         for (index c = 0; c < count; ++c) row[c] /= divisor;
@@ -185,19 +172,21 @@ class affine_runner {
       if constexpr (std::is_same_v<T, Out>)
         if (stores_ == store_by::stream)
           for (; j + width <= count; j += width)
-            stream(output_.element(at, first_ + j), vector::load(row + j));
+            stream(output_.element(at, first + j), vector::load(row + j));
       if (in_lanes_) {
         for (; j + width <= count; j += width)
-          output_.write(at, lanes<width>{first_ + j}, vector::load(row + j));
+          output_.write(at, lanes<width>{first + j}, vector::load(row + j));
       }
-      for (; j < count; ++j) output_.write(at, first_ + j, row[j]);
+      for (; j < count; ++j) output_.write(at, first + j, row[j]);
     }
   }
 
   Op const& op_;
   sequence_view<Out> const& output_;
   gatherer gather_;
-  index rows_, first_, last_, columns_;
+  index rows_;
+  panels panels_;
+  index columns_;  // with those that fill up
   aligned_numbers<T> states_, reads_, writes_, values_, outputs_;
   micro_chunk<T> chunks_[chunks_at_once];
   lines_ahead soon_;
@@ -243,9 +232,8 @@ template <runs_in_panels Op, class Out, class State>
 void run_affine(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
   // What divides all columns is found where they are.
-  index const strip = normalised_recurrence<Op> ? shape.columns
-                                                : affine_runner<Op, Out, State>::widest *
-                                                      affine_runner<Op, Out, State>::width;
+  index const strip =
+      normalised_recurrence<Op> ? shape.columns : affine_runner<Op, Out, State>::panels::strip;
   int const threads = threads_to_use(options.threads);
   index const sequences = sequences_of(shape, options.packed);
   auto const shares = shares_of(shape, sequences, threads, strip);

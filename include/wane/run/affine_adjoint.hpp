@@ -38,8 +38,8 @@ class affine_adjoint {
         replay_(op_),
         rows_(recurrence_shape(op.shape()).rows),
         row_blocks_((rows_ + width - 1) / width),
-        last_(recurrence_shape(op.shape()).columns),
-        columns_((last_ + width - 1) / width * width),
+        last_(replay_.panels().last),
+        columns_(replay_.panels().padded()),
         row_stride_(Replay::row_stride_of(last_)),
         blocks_(std::max<index>(1, (w.count + most_tokens - 1) / most_tokens)),
         kept_(heads * blocks_ * state_size()),
@@ -116,16 +116,16 @@ class affine_adjoint {
   // Micro-chunk c of a block, from the cotangent behind it to that before it.
   void take(walk const& w, index h, index c, T const* before, void const* const* soon, int each) {
     for (index t = 0; t < tokens; ++t)
-      replay_.load_columns(output_gradients_.data() + t * columns_, t < w.count, [&](auto j) {
-        return convert<T>(output_gradient_.read(w.token(t), j));
-      });
+      replay_.panels().template load<Lanes>(
+          output_gradients_.data() + t * columns_, t < w.count,
+          [&](auto j) { return convert<T>(output_gradient_.read(w.token(t), j)); });
     auto const& chunk = replay_.chunk(c);
     T* const later = cotangent(h);
     if (chunk.resets && !(replay_.finite(c, before, 0, columns_) &&
                           all_finite(static_cast<T const*>(later), state_size()) &&
                           all_finite(output_gradients_.data(), tokens * columns_)))
       return take_in_order(w, h, before);
-    replay_.for_panels([&](index first, auto vectors) {
+    replay_.panels().for_panels([&](index first, auto vectors) {
       bring_back<vectors>({chunk, rows_, row_stride_}, later + first, first);
     });
     chunk_columns<T> const columns{output_gradients_.data(), replay_.written(c),

@@ -8,6 +8,7 @@
 #include "wane/run/gather.hpp"
 #include "wane/run/lines_ahead.hpp"
 #include "wane/run/panel_adjoint.hpp"
+#include "wane/run/panel_columns.hpp"
 
 namespace wane {
 
@@ -26,9 +27,9 @@ class replay {
       : gather_(op),
         rows_(recurrence_shape(op.shape()).rows),
         row_blocks_((rows_ + width - 1) / width),
-        last_(recurrence_shape(op.shape()).columns),
-        columns_((last_ + width - 1) / width * width),
-        row_stride_(row_stride_of(last_)),
+        panels_{0, recurrence_shape(op.shape()).columns},
+        columns_(panels_.padded()),
+        row_stride_(row_stride_of(panels_.last)),
         reads_(most_chunks * gather_.numbers_to_read()),
         writes_(most_chunks * gather_.numbers_to_write()),
         terms_(most_chunks * gather_.numbers_of_terms()),
@@ -49,11 +50,10 @@ class replay {
     index const chunks = chunks_of(w);
     for (index c = 0; c < chunks; ++c) gather(w, c, all);
     index const step = all ? rows_ * row_stride_ : 0;
-    index const panels = columns_ / (widest * width) + columns_ / width % widest;
     index const passes = (form::erasing == erasing::none ? 1 : 2) * row_blocks_;
-    int const each = soon.spread(passes * panels * chunks);
+    int const each = soon.spread(passes * panels_.panels() * chunks);
     void const* const* lines = soon.begin();
-    for_panels([&](index first, auto vectors) {
+    panels_.for_panels([&](index first, auto vectors) {
       T const* from = before;
       for (index c = 0; c < chunks; ++c, lines += each * passes) {
         T* const to = after + c * step;
@@ -68,15 +68,6 @@ class replay {
     });
   }
 
-  // body(first column of a panel, its vectors)
-  template <class Body>
-  void for_panels(Body const& body) const {
-    index j = 0;
-    for (; j + widest * width <= columns_; j += widest * width)
-      body(j, std::integral_constant<int, widest>{});
-    for (; j < columns_; j += width) body(j, std::integral_constant<int, 1>{});
-  }
-
   // Whether all that some columns of a chunk take from before it is finite.
   [[gnu::noinline]] bool finite(index c, T const* state, index first, index last) const {
     bool good = gather_.finite(chunks_[c]);
@@ -87,20 +78,7 @@ class replay {
     return good;
   }
 
-  // What read(columns) gives of a token, zeros where none is present and behind the last column.
-  template <class Read>
-  void load_columns(T* to, bool present, Read const& read) const {
-    index j = 0, count = present ? last_ : 0;
-    if constexpr (Lanes) {
-      for (; j + width <= count; j += width) read(lanes<width>{j}).store(to + j);
-      if (j < count) {
-        read(partial_lanes<width>{j, static_cast<int>(count - j)}).store(to + j);
-        j += width;
-      }
-    }
-    for (; j < count; ++j) to[j] = read(j);
-    for (; j < columns_; ++j) to[j] = T(0);
-  }
+  panel_columns<T, widest> const& panels() const { return panels_; }
 
   // Of chunk c of the block: what keys write and what is erased, [tokens][columns], and the terms.
   micro_chunk<T> const& chunk(index c) const { return chunks_[c]; }
@@ -116,8 +94,9 @@ class replay {
                          writes_.data() + c * gather_.numbers_to_write(),
                          with_terms ? terms_.data() + c * gather_.numbers_of_terms() : nullptr);
     for (index t = 0; t < tokens; ++t)
-      load_columns(values_.data() + (k + t) * columns_, t < count,
-                   [&](auto j) { return convert<T>(x[static_cast<std::size_t>(t)].value(j)); });
+      panels_.template load<Lanes>(values_.data() + (k + t) * columns_, t < count, [&](auto j) {
+        return convert<T>(x[static_cast<std::size_t>(t)].value(j));
+      });
   }
   template <int R>
   [[gnu::noinline]] void take_panel(panel_rows<form, R> const& rows, T const* before, T* after,
@@ -127,7 +106,9 @@ class replay {
   }
 
   gatherer gather_;
-  index rows_, row_blocks_, last_, columns_, row_stride_;
+  index rows_, row_blocks_;
+  panel_columns<T, widest> panels_;
+  index columns_, row_stride_;
   aligned_numbers<T> reads_, writes_, terms_, values_, erased_;
   micro_chunk<T> chunks_[most_chunks];
 };

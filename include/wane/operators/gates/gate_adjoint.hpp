@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "wane/core/row_lanes.hpp"
 #include "wane/core/threads.hpp"
 #include "wane/core/walk.hpp"
 #include "wane/operators/gates/gate_of.hpp"
@@ -110,25 +111,14 @@ std::vector<std::vector<walk>> token_pieces(recurrence_shape const& shape, index
   return pieces;
 }
 
-// body(i, first) for all rows, in lanes where they may be read so; `first` is the first row of i.
-template <class T, class Body>
-void for_rows(index rows, bool in_lanes, Body const& body) {
-  index i = 0;
-  if constexpr (fits_simd<T>) {
-    constexpr int width = simd_width<T>;
-    for (; in_lanes && i + width <= rows; i += width) body(lanes<width>{i}, i);
-  }
-  for (; i < rows; ++i) body(i, i);
-}
-
 // One row of a token, or lanes of them: dL/d(log decay) is g; gives dL/d(logit).
 template <class Form, class Token, class Row, class V, class T>
-WANE_HOST_INLINE V gate_adjoint_of(Token const& x, Row i, index row, V g, parameter_sums<T>& sums) {
+WANE_HOST_INLINE V gate_adjoint_of(Token const& x, Row i, V g, parameter_sums<T>& sums) {
   gate_value<V> const at = x.value(i);
   V const by_logit = multiply(at.slope, g);
   V const by_log_rate = where_zero(g, g, multiply(at.log_decay, g));  // a reset has no slope
   V const log_position = V(x.log_position.high);
-  index const head = x.where.head;
+  index const head = x.where.head, row = first_of(i);
   sums.add(sums.log_rate, head, row, by_log_rate);
   sums.add(sums.bias, head, row, by_logit);
   sums.add(sums.taper, head, row,
@@ -164,13 +154,13 @@ void gate_adjoint(gate_of<Form, Raw> const& gate,
   auto const take = [&](place<> where, parameter_sums<T>& own) {
     auto const x = gate.at(where);
     if constexpr (by_row) {
-      for_rows<T>(shape.rows, in_lanes, [&](auto i, index row) {
+      for_row_lanes<T>(in_lanes, shape.rows, [&](auto i) {
         auto const g = convert<T>(log_decay_gradient.read(where, i));
-        to.raw.write(where, i, gate_adjoint_of<Form>(x, i, row, g, own));
+        to.raw.write(where, i, gate_adjoint_of<Form>(x, i, g, own));
       });
     } else {
       T const g = static_cast<T>(log_decay_gradient.read(where));
-      T const by_logit = gate_adjoint_of<Form>(x, index{0}, 0, g, own);
+      T const by_logit = gate_adjoint_of<Form>(x, index{0}, g, own);
       if constexpr (has_raw) to.raw.write(where, by_logit);
     }
   };
