@@ -84,6 +84,9 @@ struct state_products {
   WANE_HOST_INLINE static void take_row(T const* reads, vector whole, vector rest, index columns,
                                         T const* x, T const* s, T* g, vector (&sum)[count]) {
     unroll<count>([&](auto n) WANE_INLINE_LAMBDA { sum[n] = vector(T(0)); });
+    constexpr int readers = erases ? 2 * tokens : tokens;
+    vector read[readers];
+    unroll<readers>([&](auto n) WANE_INLINE_LAMBDA { read[n] = vector(reads[n * width]); });
     for (index j = 0; j < columns; j += width, x += of_state * width) {
       vector const state = vector::load(s + j), cotangent = vector::load(g + j);
       vector next = cotangent;
@@ -95,8 +98,8 @@ struct state_products {
         vector const column = vector::load(x + n * width);
         constexpr bool of_writer = n / tokens % 2 == 1;  // v or u
         sum[n] = multiply_add(of_writer ? cotangent : state, column, sum[n]);
-        constexpr int read = n < of_key ? n : n - tokens;
-        if constexpr (!of_writer) next = multiply_add(vector(reads[read * width]), column, next);
+        if constexpr (!of_writer)
+          next = multiply_add(read[n < of_key ? n : n - tokens], column, next);
       });
       next.store(g + j);
     }

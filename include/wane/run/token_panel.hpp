@@ -22,6 +22,7 @@ class token_panel {
   using Token = token_of<Op>;
   using vector = typename gatherer::vector;
   static constexpr int width = gatherer::width;
+  static constexpr bool fades = gatherer::form::fading != fading::none;
   static constexpr bool lanes_fit = reads_lanes<Op>, divides = normalised_recurrence<Op>;
 
   token_panel(Op const& op, sequence_view<Out> const& output)
@@ -63,18 +64,29 @@ class token_panel {
       vector const direct(T(x.direct()));
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA { y[r] = direct * value[r]; });
     }
-    if constexpr (has_erase<Token>)
+    if constexpr (has_erase<Token>) {
+      vector odd[R] = {};  // of every other row: sums that do not wait for each other
       for_blocks(state, j, [&](index first, int count, T* s) WANE_INLINE_LAMBDA {
         T read[width];
-        gather_.row_term([&](auto i) { return x.erase_read(i); }, first, count).store(read);
-        for (int i = 0; i < count; ++i, s += state.stride[0]) {
-          if (read[i] == T(0)) continue;
+        vector const reads =
+            gather_.row_term([&](auto i) { return x.erase_read(i); }, first, count);
+        reads.store(read);
+        auto const add = [&](int i, vector(&to)[R]) WANE_INLINE_LAMBDA {
           vector const factor(read[i]);
+          T const* const row = s + i * state.stride[0];
           unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-            erased[r] = multiply_add(factor, vector::load(s + r * width), erased[r]);
+            to[r] = multiply_add(factor, vector::load(row + r * width), to[r]);
           });
+        };
+        if (count == width && none_is_zero(reads)) {
+          for (int i = 0; i < width; i += 2) add(i, erased), add(i + 1, odd);
+        } else {
+          for (int i = 0; i < count; ++i)
+            if (read[i] != T(0)) add(i, erased);
         }
       });
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { erased[r] = erased[r] + odd[r]; });
+    }
     if constexpr (is_delta_rule<Token>)
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA { value[r] = value[r] - erased[r]; });
     for_blocks(state, j, [&](index first, int count, T* s) WANE_INLINE_LAMBDA {
@@ -85,29 +97,43 @@ class token_panel {
         gather_.row_term([&](auto i) { return x.query(i); }, first, count).store(query);
       if constexpr (has_erase_write<Token>)
         gather_.row_term([&](auto i) { return x.erase_write(i); }, first, count).store(write);
-      if constexpr (gatherer::form::fading != fading::none) {
+      bool resets = false;
+      if constexpr (fades) {
         auto const w = gather_.row_decay(x, first, count);
         w.whole.store(whole), w.rest.store(rest);
+        resets = !none_is_zero(factor_of(w));
       }
-      for (int i = 0; i < count; ++i, s += state.stride[0])
-        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-          vector b = value[r], next = vector::load(s + r * width);
-          if constexpr (has_key<Token>) b = vector(key[i]) * b;
-          if constexpr (has_erase_write<Token>) b = multiply_add(vector(write[i]), erased[r], b);
-          if constexpr (gatherer::form::fading == fading::none)
-            next = next + b;
-          else
-            next = carried(split_decay<vector>{vector(whole[i]), vector(rest[i])}, next, b);
-          next.store(s + r * width);
-          if constexpr (has_query<Token>)
-            y[r] = multiply_add(vector(query[i]), next, y[r]);
-          else
-            y[r] = y[r] + next;
-        });
+      auto const take_rows = [&](auto may_reset) WANE_INLINE_LAMBDA {
+        for (int i = 0; i < count; ++i, s += state.stride[0])
+          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+            vector b = value[r], next = vector::load(s + r * width);
+            if constexpr (has_key<Token>) b = vector(key[i]) * b;
+            if constexpr (has_erase_write<Token>) b = multiply_add(vector(write[i]), erased[r], b);
+            if constexpr (!fades)
+              next = next + b;
+            else if constexpr (may_reset)
+              next = carried(split_decay<vector>{vector(whole[i]), vector(rest[i])}, next, b);
+            else
+              next = multiply_add(vector(whole[i]), next, multiply_add(vector(rest[i]), next, b));
+            next.store(s + r * width);
+            if constexpr (has_query<Token>)
+              y[r] = multiply_add(vector(query[i]), next, y[r]);
+            else
+              y[r] = y[r] + next;
+          });
+      };
+      if (resets)
+        take_rows(std::true_type{});
+      else
+        take_rows(std::false_type{});
     });
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
       output_.write(at, lanes<width>{j + r * width}, quotient(y[r], vector(divisor)));
     });
+  }
+
+  WANE_HOST_INLINE static bool none_is_zero(vector x) {
+    return all_below(vector(T(0)), at_least(x, -x));
   }
 
   template <class V>
