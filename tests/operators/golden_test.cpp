@@ -1,4 +1,4 @@
-// The keyed memories give what flash-linear-attention's naive functions gave (golden/README.md).
+// The memories give what flash-linear-attention and mamba-ssm compute (golden/README.md).
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -12,6 +12,8 @@
 #include "support/tensor.hpp"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
+#include "wane/operators/mamba1.hpp"
+#include "wane/operators/mamba2.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
 #include "wane/run/run.hpp"
@@ -19,8 +21,6 @@
 namespace {
 
 using wane::index;
-
-constexpr index tokens = 17, heads = 2, rows = 5, columns = 4;
 
 using table = std::map<std::string, std::vector<float>>;
 
@@ -37,8 +37,18 @@ table read(char const* name) {
   return found;
 }
 
+// In float: some roundings of memories that fade.
+void compare(std::vector<float> const& is, std::vector<float> const& should_be) {
+  ASSERT_EQ(is.size(), should_be.size());
+  support::nearness near;
+  for (std::size_t i = 0; i < is.size(); ++i)
+    near.add(static_cast<double>(is[i]), static_cast<double>(should_be[i]));
+  EXPECT_LT(near.both(), 1e-6);
+}
+
 class FlashLinearAttention : public testing::Test {
  public:
+  static constexpr index tokens = 17, heads = 2, rows = 5, columns = 4;
   table const inputs = read("inputs.csv"), outputs = read("outputs.csv");
   wane::keyed_inputs<float> const in{tensor("query", rows), tensor("key", rows),
                                      tensor("value", columns)};
@@ -61,16 +71,6 @@ class FlashLinearAttention : public testing::Test {
     wane::run(op, wane::sequence_view<float>(found.data(), 1, tokens, heads, columns), options);
     compare(found, y);
     if (carries) compare(state, outputs.at(name + std::string(" state")));
-  }
-
- private:
-  // Both are float: some roundings of memories that fade.
-  static void compare(std::vector<float> const& is, std::vector<float> const& should_be) {
-    ASSERT_EQ(is.size(), should_be.size());
-    support::nearness near;
-    for (std::size_t i = 0; i < is.size(); ++i)
-      near.add(static_cast<double>(is[i]), static_cast<double>(should_be[i]));
-    EXPECT_LT(near.both(), 1e-6);
   }
 };
 
@@ -97,5 +97,56 @@ TEST_F(FlashLinearAttention, DiagonalPlusLowRankOfRwkv7) {
                                     {tensor("removal", rows), tensor("rate", rows)},
                                     {.scale = 1 / std::sqrt(5.)}));
 }
+
+class MambaSsm : public testing::Test {
+ public:
+  static constexpr index tokens = 21, heads = 4, groups = 2, columns = 3, states = 5;
+  table const inputs = read("mamba_inputs.csv"), outputs = read("mamba_outputs.csv");
+  wane::sequence_view<float const> const x{data("x"), 1, tokens, heads, columns},
+      B{data("B"), 1, tokens, groups, states}, C{data("C"), 1, tokens, groups, states};
+  wane::mamba1<float> const selective_scan{{.x = x,
+                                            .dt = {data("channel_dt"), 1, tokens, heads, columns},
+                                            .A = {data("channel_A"), heads, columns, states},
+                                            .B = B,
+                                            .C = C,
+                                            .D = {data("channel_D"), heads, columns},
+                                            .dt_bias = {data("channel_dt_bias"), heads, columns}},
+                                           {.dt_softplus = true}};
+
+  float const* data(char const* name) const { return inputs.at(name).data(); }
+
+  wane::mamba2<float> ssd(wane::view<float const, 1> D) const {
+    return {{.x = x,
+             .dt = {data("head_dt"), 1, tokens, heads},
+             .A = {data("head_A"), heads},
+             .B = B,
+             .C = C,
+             .D = D,
+             .dt_bias = {data("head_dt_bias"), heads}},
+            {.dt_softplus = true}};
+  }
+
+  // mamba-ssm holds states as [heads, columns, states].
+  void expect(std::string const& name, auto const& op, std::vector<float> state) const {
+    std::vector<float> y(outputs.at(name).size(), support::not_a_number<float>());
+    wane::view<float, 4> const values(state.data(), {1, heads, states, columns},
+                                      {0, states * columns, 1, states});
+    wane::run(op, wane::sequence_view<float>(y.data(), 1, tokens, heads, columns),
+              wane::run_options<float>{.initial = {values}, .final = {values}});
+    compare(y, outputs.at(name));
+    compare(state, outputs.at(name + " state"));
+  }
+};
+
+TEST_F(MambaSsm, SelectiveScan) {
+  expect("selective_scan", selective_scan, std::vector<float>(heads * columns * states));
+}
+TEST_F(MambaSsm, SelectiveStateUpdate) {
+  expect("selective_state_update", selective_scan, inputs.at("initial"));
+}
+TEST_F(MambaSsm, SelectiveStateUpdateTiedInHeads) {
+  expect("tied_state_update", ssd({data("head_D"), heads}), inputs.at("initial"));
+}
+TEST_F(MambaSsm, MinimalSsd) { expect("ssd", ssd({}), inputs.at("initial")); }
 
 }  // namespace
