@@ -33,13 +33,14 @@ void read_weights(std::istream& from, auto& weights, std::string const& file) {
     x = values.template cast<typename std::remove_cvref_t<decltype(x)>::Scalar>();
   });
 }
+// A matrix as float32 numbers, row by row.
+void write(std::ostream& to, auto const& x) {
+  matrix<float> const values = x.template cast<float>();
+  to.write(reinterpret_cast<char const*>(values.data()),
+           static_cast<std::streamsize>(sizeof(float)) * values.size());
+}
 void write_weights(std::ostream& to, auto& weights) {
-  weights.each([&](char const*, auto const& x) {
-    matrix<float> const values = x.template cast<float>();
-    to.write(reinterpret_cast<char const*>(values.data()),
-             static_cast<std::streamsize>(sizeof(float)) * values.size());
-  });
-  to.flush();
+  weights.each([&](char const*, auto const& x) { write(to, x); });
 }
 
 // The tokens cuts[0] <= t < cuts[1], cuts[1] <= t < cuts[2], ... of u, one piece after the other,
@@ -61,18 +62,23 @@ void in_pieces(Layer const& layer, matrix<T> const& u, std::vector<index> const&
 
 // How far a layer in float is from the same in double, relative to the norm, when it goes
 // through all tokens at once, in pieces or one by one; returns whether that is 1e-6 at most. A
-// state that is carried without its position must be seen to go wrong.
+// state that is carried without its position must be seen to go wrong. The inputs and what the
+// layer in double makes of them go to `outputs`.
+// Throws wane::error when all that comes out is zero, or something is not finite.
 template <template <class> class Layer>
-bool passes_agree(Layer<float> const& layer, Layer<double> const& exact) {
+bool passes_agree(Layer<float> const& layer, Layer<double> const& exact, std::ostream& outputs) {
   constexpr index batch = 2, time = 200, half = time / 2;
   matrix<float> const u = initial_weights{}.random<float>(batch * time, layer.width, 1);
   typename Layer<double>::state start(batch);
   matrix<double> const wanted = exact(u.cast<double>(), start);
+  wane::require(wanted.norm() > 0 && std::isfinite(wanted.norm()), "the outputs have the norm ",
+                wanted.norm(), "; with weights that make a layer it is finite and not 0");
+  write(outputs, u), write(outputs, wanted);
   std::vector<index> each(time + 1);
   std::iota(each.begin(), each.end(), index{0});
 
-  std::printf("[%d, %d, %d] in float, from a full pass in double:\n", int{batch}, int{time},
-              static_cast<int>(u.cols()));
+  std::printf("[%d, %d, %d] in float, from a full pass in double (1e-6 at most, last over 1e-3):\n",
+              int{batch}, int{time}, static_cast<int>(u.cols()));
   auto const distance = [&](char const* what, auto const& go) {
     typename Layer<float>::state carried(batch);
     matrix<float> y = matrix<float>::Constant(u.rows(), u.cols(), NAN);
@@ -95,26 +101,43 @@ bool passes_agree(Layer<float> const& layer, Layer<double> const& exact) {
   return whole && pieces && tokens && lost > 1e-3;
 }
 
-// LAYER [--weights FILE] [--save FILE]: reads weights, or writes those it has, and checks them.
+// What `to_stream` writes, as a file. Throws wane::error when it cannot be written.
+void write_file(std::string const& file, auto const& to_stream) {
+  std::ofstream to(file, std::ios::binary);
+  wane::require(to.good(), file, " cannot be opened");
+  to_stream(to);
+  wane::require(to.flush().good(), file, " cannot be written");
+}
+
+// LAYER [--weights FILE] [--save FILE] [--outputs FILE]: reads weights, writes those it has, checks
+// them, and writes the inputs of the check, [2, 200, width], and then the outputs.
 // Returns 0 if the passes agree, 1 if not, and 2 for wrong arguments or a file that does not fit.
 template <template <class> class Layer>
 int program(int count, char** arguments) try {
   typename Layer<float>::weights weights(1);
+  std::string outputs;
   for (int n = 1; n < count; n += 2) {
     std::string const option = arguments[n], file = n + 1 < count ? arguments[n + 1] : "";
-    bool const save = option == "--save";
-    wane::require((save || option == "--weights") && !file.empty(), "the argument is ", option,
-                  "; it must be --weights FILE or --save FILE");
-    std::fstream stream(file, std::ios::binary | (save ? std::ios::out : std::ios::in));
-    wane::require(stream.good(), file, " cannot be opened");
-    save ? write_weights(stream, weights) : read_weights(stream, weights, file);
-    wane::require(stream.good() || !save, file, " cannot be written");
+    wane::require(
+        (option == "--weights" || option == "--save" || option == "--outputs") && !file.empty(),
+        "the argument is ", option, "; it must be --weights FILE, --save FILE or --outputs FILE");
+    if (option == "--weights") {
+      std::ifstream from(file, std::ios::binary);
+      wane::require(from.good(), file, " cannot be opened");
+      read_weights(from, weights, file);
+    } else if (option == "--save") {
+      write_file(file, [&](std::ostream& to) { write_weights(to, weights); });
+    } else {
+      outputs = file;
+    }
   }
   // The reference begins with other weights, and reads these.
   typename Layer<double>::weights exact(2);
-  std::stringstream copy;
+  std::stringstream copy, made;
   write_weights(copy, weights), read_weights(copy, exact, "the copy");
-  return passes_agree<Layer>(Layer<float>(weights), Layer<double>(exact)) ? 0 : 1;
+  bool const agree = passes_agree<Layer>(Layer<float>(weights), Layer<double>(exact), made);
+  if (!outputs.empty()) write_file(outputs, [&](std::ostream& to) { to << made.rdbuf(); });
+  return agree ? 0 : 1;
 } catch (std::exception const& wrong) {
   std::fprintf(stderr, "%s\n", wrong.what());
   return 2;
