@@ -36,13 +36,15 @@ struct rwkv7_sequence {
     row const change = difference(before, x);
     auto const mixed = [&](std::size_t n) { return sum(x, product(change, w.mix[n])); };
     row const r = w.receptance * mixed(0), k = w.key * mixed(2), v = w.value * mixed(3);
-    row logit = sum(w.decay_up * mapped(w.decay_down * mixed(1), [](double a) { return tanh(a); }),
-                    sum(w.decay_bias.values, w0));
+    row const logit =
+        sum(w.decay_up * mapped(w.decay_down * mixed(1), [](double a) { return std::tanh(a); }),
+            sum(w.decay_bias.values, w0));
     row const a = mapped(sum(w.rate_up * (w.rate_down * mixed(4)), w.rate_bias.values), sigmoid);
     row const g = w.gate_up * mapped(w.gate_down * mixed(5), sigmoid);
     before = x;
 
-    row kappa = product(k, w.removal_scale.values), written = k, log_decay;
+    row const kappa = product(k, w.removal_scale.values);
+    row written = k, log_decay;
     for (std::size_t c = 0; c < width; ++c) {
       written[c] *= 1 + (a[c] - 1) * w.key_rate.values[c];
       log_decay.push_back(-std::exp(-0.5) * sigmoid(logit[c] - alpha[c] * std::log(t)));
