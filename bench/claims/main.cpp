@@ -1,10 +1,8 @@
 // wane-claims: the statements of the papers that can be checked by number, measured now.
 // SPDX-License-Identifier: MIT
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -12,6 +10,7 @@
 
 #include "checkpoint/decay_layers.hpp"
 #include "claims/claim.hpp"
+#include "shared/exit_status.hpp"
 #include "shared/input.hpp"
 
 namespace wane::bench {
@@ -43,7 +42,7 @@ struct options {
   std::int64_t trained_on = 2048;  // as PoST's models
 };
 
-int run(options const& asked) {
+void run(options const& asked) {
   if (asked.json) require_writable(*asked.json, "--json");
   std::vector<claim> claims = all_claims();
   if (!asked.checkpoint.empty()) {
@@ -58,10 +57,7 @@ int run(options const& asked) {
         throw input_error("'" + asked.only + "' is about time; add --timings");
     std::erase_if(claims, [&](claim const& c) { return c.id != asked.only; });
   }
-  if (claims.empty()) {
-    std::fprintf(stderr, "wane-claims: no claim is called '%s'\n", asked.only.c_str());
-    return 2;
-  }
+  if (claims.empty()) throw input_error("no claim is called " + in_quotes(asked.only));
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::printf("%-18s %-22s %11s %11s  %-9s  %s\n", "id", "place", "paper", "measured", "verdict",
               "statement; what was measured");
@@ -84,40 +80,27 @@ int run(options const& asked) {
     nlohmann::ordered_json const document{{"program", "wane-claims"}, {"claims", rows}};
     write_file(*asked.json, document.dump(2) + "\n");
   }
-  return 0;
 }
 
 }  // namespace
 }  // namespace wane::bench
 
 int main(int argc, char** argv) {
-  CLI::App app(wane::bench::purpose);
-  wane::bench::options asked;
-  app.add_option("--only", asked.only, "The claim of this id alone");
-  app.add_flag("--timings", asked.timings,
-               "Also the claims about time: for an otherwise idle machine");
-  app.add_option("--json", asked.json, "Also write the rows to this file");
-  auto* const files =
-      app.add_option("--checkpoint", asked.checkpoint,
-                     "Also the claims about trained models, of this one (docs/wane-spectra.md)");
-  app.add_option("--trained-on", asked.trained_on, "Its tokens in a sequence [2048]")
-      ->needs(files)
-      ->check(CLI::Range(std::int64_t{2}, std::int64_t{1} << 53));
-  try {
-    app.parse(argc, argv);
-  } catch (CLI::CallForHelp const& help) {
-    return app.exit(help);
-  } catch (CLI::ParseError const& problem) {
-    std::fprintf(stderr, "wane-claims: %s\n", wane::bench::printable(problem.what()).c_str());
-    return 2;
-  }
-  try {
-    return wane::bench::run(asked);
-  } catch (wane::bench::input_error const& problem) {
-    std::fprintf(stderr, "wane-claims: %s\n", wane::bench::printable(problem.what()).c_str());
-    return 2;
-  } catch (std::exception const& problem) {
-    std::fprintf(stderr, "wane-claims: %s\n", wane::bench::printable(problem.what()).c_str());
-    return 1;
-  }
+  using namespace wane::bench;
+  return exit_status("wane-claims", [&] {
+    CLI::App app(purpose);
+    options asked;
+    app.add_option("--only", asked.only, "The claim of this id alone");
+    app.add_flag("--timings", asked.timings,
+                 "Also the claims about time: for an otherwise idle machine");
+    app.add_option("--json", asked.json, "Also write the rows to this file");
+    auto* const files =
+        app.add_option("--checkpoint", asked.checkpoint,
+                       "Also the claims about trained models, of this one (docs/wane-spectra.md)");
+    app.add_option("--trained-on", asked.trained_on, "Its tokens in a sequence [2048]")
+        ->needs(files)
+        ->check(CLI::Range(std::int64_t{2}, std::int64_t{1} << 53));
+    if (parse(app, argc, argv)) run(asked);
+    return 0;
+  });
 }

@@ -8,6 +8,7 @@
 #include "cuda/report.hpp"
 #include "cuda/row.hpp"
 #include "cuda/shared/program.hpp"
+#include "shared/exit_status.hpp"
 
 namespace wane::bench {
 namespace {
@@ -18,7 +19,7 @@ std::vector<row> rows_of(std::string const& filter) {
                            linear_adjoint_rows(), exponential_bank_rows(), bank_adjoint_rows()})
     for (row const& r : rows)
       if (r.name.find(filter) != std::string::npos) chosen.push_back(r);
-  if (chosen.empty()) throw wrong_option("no row has '" + filter + "' in its name");
+  if (chosen.empty()) throw input_error("no row has " + in_quotes(filter) + " in its name");
   return chosen;
 }
 

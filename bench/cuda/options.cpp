@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/options.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include "cuda/shared/program.hpp"
+#include "shared/exit_status.hpp"
 
 namespace wane::bench {
 namespace {

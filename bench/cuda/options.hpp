@@ -13,7 +13,7 @@ struct options {
   int rounds = 11;
 };
 
-// Nothing where help was asked for and has been printed. Throws wrong_option.
+// Nothing where help was asked for and has been printed. Throws input_error.
 std::optional<options> parse_options(int argc, char const* const* argv);
 
 }  // namespace wane::bench

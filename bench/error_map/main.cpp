@@ -2,17 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "error_map/measure.hpp"
+#include "shared/exit_status.hpp"
 #include "shared/input.hpp"
 
 namespace wane::bench {
@@ -91,32 +90,18 @@ void map(options const& asked) {
   write_file(*asked.json, document.dump(1) + "\n");
 }
 
-int fail(int status, std::exception const& problem) {
-  std::fprintf(stderr, "wane-error-map: %s\n", printable(problem.what()).c_str());
-  return status;
-}
-
 }  // namespace
 }  // namespace wane::bench
 
 int main(int argc, char** argv) {
   using namespace wane::bench;
-  CLI::App app(purpose);
-  options asked;
-  app.add_option("--tokens", asked.tokens, "The longest run [65536]")
-      ->check(CLI::Range(wane::index{1}, wane::index{1} << 22));
-  app.add_option("--json", asked.json, "Also write every error to this file");
-  try {
-    app.parse(argc, argv);
-    map(asked);
+  return exit_status("wane-error-map", [&] {
+    CLI::App app(purpose);
+    options asked;
+    app.add_option("--tokens", asked.tokens, "The longest run [65536]")
+        ->check(CLI::Range(wane::index{1}, wane::index{1} << 22));
+    app.add_option("--json", asked.json, "Also write every error to this file");
+    if (parse(app, argc, argv)) map(asked);
     return 0;
-  } catch (CLI::CallForHelp const& help) {
-    return app.exit(help);
-  } catch (CLI::ParseError const& problem) {
-    return fail(2, problem);
-  } catch (input_error const& problem) {
-    return fail(2, problem);
-  } catch (std::exception const& problem) {
-    return fail(1, problem);
-  }
+  });
 }

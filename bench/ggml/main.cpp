@@ -1,10 +1,8 @@
 // wane-ggml-shapes: tokens a second on tensors that lie as those of ggml's recurrent operations.
 // SPDX-License-Identifier: MIT
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <exception>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "ggml/operation.hpp"
+#include "shared/exit_status.hpp"
 #include "shared/input.hpp"
 #include "shared/stopwatch.hpp"
 
@@ -119,32 +118,18 @@ int run(options const& asked) {
   return failed == 0 ? 0 : 1;
 }
 
-int fail(int status, std::exception const& problem) {
-  std::fprintf(stderr, "wane-ggml-shapes: %s\n", printable(problem.what()).c_str());
-  return status;
-}
-
 }  // namespace
 }  // namespace wane::bench
 
 int main(int argc, char** argv) {
   using namespace wane::bench;
-  CLI::App app(purpose);
-  options asked;
-  app.add_option("--only", asked.only, "The operation of this name alone");
-  app.add_option("--threads", asked.threads, "Threads [1]")->check(CLI::Range(1, 1024));
-  app.add_flag("--untimed", asked.untimed, "Only compare with the loop in double");
-  app.add_option("--json", asked.json, "Also write the rows to this file");
-  try {
-    app.parse(argc, argv);
-    return run(asked);
-  } catch (CLI::CallForHelp const& help) {
-    return app.exit(help);
-  } catch (CLI::ParseError const& problem) {
-    return fail(2, problem);
-  } catch (input_error const& problem) {
-    return fail(2, problem);
-  } catch (std::exception const& problem) {
-    return fail(1, problem);
-  }
+  return exit_status("wane-ggml-shapes", [&] {
+    CLI::App app(purpose);
+    options asked;
+    app.add_option("--only", asked.only, "The operation of this name alone");
+    app.add_option("--threads", asked.threads, "Threads [1]")->check(CLI::Range(1, 1024));
+    app.add_flag("--untimed", asked.untimed, "Only compare with the loop in double");
+    app.add_option("--json", asked.json, "Also write the rows to this file");
+    return parse(app, argc, argv) ? run(asked) : 0;
+  });
 }

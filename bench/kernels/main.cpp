@@ -16,17 +16,18 @@
 // Both loops have the flags of this build; the machine's own figures have its widest vectors.
 #include <benchmark/benchmark.h>
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
 #include "kernels/machine.hpp"
 #include "kernels/options.hpp"
 #include "kernels/row.hpp"
+#include "shared/exit_status.hpp"
+#include "shared/input.hpp"
 
 int main(int argc, char** argv) {
   using namespace wane::bench;
-  try {
+  return exit_status("wane-bench", [&] {
     add_linear_recurrence_rows();
     add_exponential_bank_rows();
     add_keyed_rows();
@@ -38,13 +39,10 @@ int main(int argc, char** argv) {
     int count = static_cast<int>(given.size());
     benchmark::Initialize(&count, given.data());
     if (count > 1)
-      throw wrong_option(std::string("unknown argument '") + given[1] +
-                         "'; there are --json FILE and those that --help lists");
+      throw input_error("unknown argument " + in_quotes(given[1]) +
+                        "; there are --json FILE and those that --help lists");
     if (!asked.only_lists) describe_machine();
     benchmark::RunSpecifiedBenchmarks();
     return any_row_failed() ? 1 : 0;
-  } catch (wrong_option const& problem) {
-    std::fprintf(stderr, "wane-bench: %s\n", problem.what());
-    return 2;
-  }
+  });
 }

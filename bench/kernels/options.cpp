@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <regex>
+
+#include "shared/input.hpp"
 
 namespace wane::bench {
 namespace {
@@ -24,9 +25,9 @@ void check_filter(std::string filter, strings const& rows) {
     for (auto const& row : rows)
       if (std::regex_search(row, wanted) != excludes) return;
   } catch (std::regex_error const&) {
-    throw wrong_option("'" + filter + "' is no regular expression");
+    throw input_error("'" + filter + "' is no regular expression");
   }
-  throw wrong_option("no row matches '" + filter + "'; --benchmark_list_tests lists them");
+  throw input_error("no row matches '" + filter + "'; --benchmark_list_tests lists them");
 }
 
 void check_value(std::string const& name, std::string const& value, strings const& rows) {
@@ -35,15 +36,11 @@ void check_value(std::string const& name, std::string const& value, strings cons
   char* end = nullptr;
   std::strtod(value.c_str(), &end);
   if (is_one_of(name, numbers) && (value.empty() || *end != '\0'))
-    throw wrong_option("--benchmark_" + name + " is '" + value + "'; it must be a number");
+    throw input_error("--benchmark_" + name + " is '" + value + "'; it must be a number");
   if (is_one_of(name, formats) && !is_one_of(value, known))
-    throw wrong_option("--benchmark_" + name + " is '" + value +
-                       "'; it must be console, json or csv");
+    throw input_error("--benchmark_" + name + " is '" + value +
+                      "'; it must be console, json or csv");
   if (name == "filter") check_filter(value, rows);
-}
-
-void check_writable(std::string const& file) {
-  if (!std::ofstream(file, std::ios::app)) throw wrong_option("cannot write to '" + file + "'");
 }
 
 }  // namespace
@@ -59,14 +56,14 @@ options parse_options(int argc, char** argv, strings const& rows) {
     std::string value = equals < argument.size() ? argument.substr(equals + 1) : "";
     if (name == mine) {
       if (equals == argument.size() && i + 1 < argc) value = argv[++i];
-      if (value.empty()) throw wrong_option("--json needs a file to write to: --json FILE");
-      check_writable(value);
+      if (value.empty()) throw input_error("--json needs a file to write to: --json FILE");
+      require_writable(value, mine);
       o.passed_on.insert(o.passed_on.end(),
                          {"--benchmark_out=" + value, "--benchmark_out_format=json"});
       continue;
     }
     if (name.starts_with(theirs)) check_value(name.substr(theirs.size()), value, rows);
-    if (name == "--benchmark_out") check_writable(value);
+    if (name == "--benchmark_out") require_writable(value, name);
     o.only_lists |= name == "--benchmark_list_tests" && value != "false";
     o.passed_on.push_back(argument);
   }

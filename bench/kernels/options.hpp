@@ -2,15 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace wane::bench {
-
-struct wrong_option : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 struct options {
   // For Google Benchmark: ours as its own, and its own after some defaults.
@@ -18,7 +13,7 @@ struct options {
   bool only_lists = false;
 };
 
-// `rows` are the names that a filter may match. Throws wrong_option where Google Benchmark would
+// `rows` are the names that a filter may match. Throws input_error where Google Benchmark would
 // end the program, go on without the option or run nothing.
 options parse_options(int argc, char** argv, std::vector<std::string> const& rows);
 

@@ -1,11 +1,11 @@
 // wane-selftest: holds the kernels on this machine's GPU against the CPU in double precision.
 // SPDX-License-Identifier: MIT
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cuda/shared/program.hpp"
 #include "selftest/cases.hpp"
+#include "shared/exit_status.hpp"
 
 namespace wane::selftest {
 namespace {

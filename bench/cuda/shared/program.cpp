@@ -1,22 +1,12 @@
-// What the programs for a GPU have in common: wrong options, exit statuses, JSON.
+// What the programs for a GPU have in common: what they run on, JSON.
 // SPDX-License-Identifier: MIT
 #include "cuda/shared/program.hpp"
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 namespace wane::bench {
 namespace {
-
-int say(char const* program, std::string message, int status) {
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  std::fprintf(stderr, "%s: %s\n", program, message.c_str());
-  return status;
-}
 
 std::string date_now() {
   char text[32];
@@ -27,41 +17,13 @@ std::string date_now() {
 
 }  // namespace
 
-int exit_status(char const* program, std::function<int()> const& body) {
-  try {
-    return body();
-  } catch (wrong_option const& problem) {
-    return say(program, problem.what(), 2);
-  } catch (no_device const& problem) {
-    return say(program, problem.what(), 2);
-  } catch (std::exception const& problem) {
-    return say(program, problem.what(), 1);
-  }
-}
-
-bool parse(CLI::App& app, int argc, char const* const* argv) {
-  try {
-    app.parse(argc, argv);
-    return true;
-  } catch (CLI::CallForHelp const& help) {
-    app.exit(help);
-    return false;
-  } catch (CLI::ParseError const& problem) {
-    throw wrong_option(problem.what());
-  }
-}
-
 void check_writable(std::string const& file) {
-  if (!file.empty() && !std::ofstream(file, std::ios::app))
-    throw wrong_option("cannot write to '" + file + "'");
+  if (!file.empty()) require_writable(file, "--json");
 }
 
 void write_json(std::string const& file, nlohmann::json const& document) {
   if (file.empty()) return;
-  std::ofstream to(file);
-  to << document.dump(2) << "\n";
-  to.flush();
-  if (!to) throw std::runtime_error("writing '" + file + "' failed");
+  write_file(file, document.dump(2) + "\n");
 }
 
 nlohmann::json head_of_report(gpu const& found) {
