@@ -1,5 +1,4 @@
-// The claims of PoST (arXiv 2604.07658) about what it leaves as it is: Propositions 4.17 and 4.18,
-// Corollary 4.19, and the chunks of section 5.2.
+// The claims of PoST (arXiv 2604.07658) about what it leaves as it is: 4.17 to 4.19, section 5.2.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,4 @@
-// The claims of PoST (arXiv 2604.07658) about positions: Proposition 4.9 to Corollary 4.15,
-// appendix B.
+// The claims of PoST (arXiv 2604.07658) about positions: 4.9 to 4.15, appendix B.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>

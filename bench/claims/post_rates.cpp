@@ -1,5 +1,4 @@
-// The claims of PoST (arXiv 2604.07658) about fixed spectra: Table 1, Lemmas 4.1-4.3, Proposition
-// 4.5, Theorem 4.7.
+// The claims of PoST (arXiv 2604.07658) about fixed spectra: Table 1 and section 4 up to 4.7.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,4 @@
-// The claims of VORT (arXiv 2605.08966) about mixtures of a few exponentials: Proposition 4.2,
-// Remark 4.3, and the mixture of five in section 6.
+// The claims of VORT (arXiv 2605.08966) about mixtures of a few exponentials: 4.2, 4.3, section 6.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,4 @@
-// Decays read from checkpoints: the names, shapes and formulas of public models, and files that are
-// not what they say.
+// Decays read from checkpoints: names and formulas of public models, files that are not sound.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Wrong input to wane-spectra: status 2, one line on stderr that says what would be right, no
-// table. SPDX-License-Identifier: MIT
+// Wrong input to wane-spectra: status 2, one line on stderr that says what is right, no table.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include <filesystem>
