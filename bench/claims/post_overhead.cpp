@@ -32,6 +32,7 @@ class tensor {
       values_.push_back(static_cast<float>(low + (high - low) * spectra::unit_uniform(bits)));
   }
   sequence_view<float const> rows() const { return {values_.data(), 1, tokens, heads, width_}; }
+  sequence_view<float const> one_group() const { return {values_.data(), 1, tokens, 1, width_}; }
   token_view<float const> whole() const { return {values_.data(), 1, tokens, heads}; }
   view<float const, 1> of_heads() const { return {values_.data(), heads}; }
   view<float const, 2> of_rows() const { return {values_.data(), heads, width_}; }
@@ -106,12 +107,13 @@ std::vector<matrix_shape> const square(4, {1024, 1024});
 finding of_mamba2() {
   memory_inputs x;
   tensor const dt(1, -3, 0), rate(1, -2, -0.1);
+  mamba2_inputs<float> in{x.value.rows(), dt.whole(), rate.of_heads(), x.key.one_group(),
+                          x.query.one_group()};
   auto const taken = [&](view<float const, 1> const& taper) {
-    x.take(mamba2<float>(
-        {x.value.rows(), dt.whole(), rate.of_heads(), x.key.rows(), x.query.rows(), {}, {}, taper},
-        {.dt_softplus = true}));
+    in.taper = taper;
+    x.take(mamba2<float>(in, {.dt_softplus = true}));
   };
-  // Algorithm 2, lines 10 and 28, of a model of 512: z, x, B and C, dt; and the way back.
+  // Algorithm 2, lines 10 and 28, of a model of 512: z, x, B and C (one group), dt; the way back.
   return overhead([&] { taken(x.exponents.of_heads()); }, [&] { taken({}); },
                   {{512, 2 * 1024 + 2 * size + heads}, {1024, 512}});
 }
