@@ -19,7 +19,7 @@ constexpr index size = 32;
 class problem {
  public:
   problem(memory which, index tokens, float log_decay) : which_(which), tokens_(tokens) {
-    p_ = {tokens, 1, size, {}, {}, {}, {}};
+    p_ = {tokens, 1, size, size, {}, {}, {}, {}};
     auto& in = p_.in;
     in.query = of_length_one(), in.key = of_length_one(), in.value = filled(size, -1, 1);
     in.log_decay = filled(which == memory::gated_delta_net ? 1 : size, log_decay, log_decay);
@@ -36,7 +36,7 @@ class problem {
 
     difference of_output, of_state;
     keyed_matrix<double> wide = keyed_matrix<double>::Zero(size, size);
-    keyed_forward(p_, 0, wide, [&](index at, auto const& y) {
+    keyed_loops::forward(p_, 0, wide, [&](index at, auto const& y) {
       for (index j = 0; j < size; ++j) of_output.add(double(p_.output.at(at)[j]), double(y[j]));
     });
     for (index i = 0; i < size * size; ++i)

@@ -19,8 +19,6 @@ constexpr index states = 16, channels = 512;
 // The loops backward keep every state; beyond this they have no number.
 constexpr index kept_bytes_at_most = index{512} << 20;
 
-enum class pass { forward, step, backward };
-
 struct bank_row {
   pass what;
   room where;
@@ -32,10 +30,8 @@ struct bank_row {
     return elements(where, arrays, bytes) / channels;
   }
   std::string name() const {
-    std::string text = "exponential_bank/";
-    text += what == pass::forward ? "forward" : what == pass::step ? "step" : "backward";
-    text += "/S:" + std::to_string(states) + "/C:" + std::to_string(channels) +
-            "/T:" + std::to_string(tokens());
+    std::string text = "exponential_bank" + name_of(what) + "/S:" + std::to_string(states) +
+                       "/C:" + std::to_string(channels) + "/T:" + std::to_string(tokens());
     if (in_double) text += "/type:double";
     return text + "/threads:" + std::to_string(threads);
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "kernels/eigen.hpp"
@@ -12,9 +13,11 @@ namespace wane::bench {
 // What a keyed memory is given, or the gradients of it. What an operator has not is empty.
 template <class Each>
 struct keyed_inputs_of {
-  Each query, key, value;
-  Each log_decay, strength;  // of each row, or of the head
-  Each removal, rate;        // of RWKV-7
+  Each query{}, key{}, value{};
+  Each log_decay{}, strength{};  // of each row, or of the head
+  Each removal{}, rate{};        // of RWKV-7
+  Each time_step{};              // of Mamba-2, whose log_decay is that of a unit of time
+  Each factor{};                 // of VLA's DeltaNet, a plain decay
 };
 
 // visit(the same member of each).
@@ -22,6 +25,7 @@ void for_each_input(auto const& visit, auto&... of) {
   visit(of.query...), visit(of.key...), visit(of.value...);
   visit(of.log_decay...), visit(of.strength...);
   visit(of.removal...), visit(of.rate...);
+  visit(of.time_step...), visit(of.factor...);
 }
 
 template <class T>
@@ -29,18 +33,18 @@ using keyed_vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 template <class T>
 using keyed_matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// [T, H, width], without gaps.
+// [T, H, width], or [T, 1, width] that all H heads share; without gaps.
 struct keyed_tensor {
   float* data = nullptr;
-  index width = 0;
+  index width = 0, shared_by = 1;
 
   Eigen::Map<keyed_vector<float>> at(index token_and_head) const {
-    return {data + token_and_head * width, width};
+    return {data + token_and_head / shared_by * width, width};
   }
 };
 
 struct keyed_arrays {
-  index tokens, heads, size;  // T, H, and D rows and columns
+  index tokens, heads, rows, columns;
   keyed_inputs_of<keyed_tensor> in, gradients;
   keyed_tensor output, output_gradient;
 };
@@ -59,8 +63,8 @@ class keyed_token {
   }
   vector const& query() const { return x_.query; }
 
-  // With P = diag(w) S: the delta rule P + beta k (v - P^T k)^T, otherwise P + k v^T, in RWKV-7
-  // less (a o c) (S^T c)^T.
+  // With P = diag(w) S: the delta rule P + beta k (v - P^T k)^T, VLA's P + k (v - S^T k)^T,
+  // otherwise P + k v^T, in RWKV-7 less (a o c) (S^T c)^T, in Mamba-2 with Delta k.
   void advance(matrix& s) {
     find_terms(s);
     if (w_.size() == 1)
@@ -96,6 +100,11 @@ class keyed_token {
       d.log_decay = vector::Constant(1, of_decay.sum());
     else
       d.log_decay = of_decay;
+    if (steps()) {
+      T const of_delta = x_.key.dot(of_key) + x_.log_decay.dot(d.log_decay);
+      d.time_step = vector::Constant(1, -std::expm1(-delta_) * of_delta);
+      d.key *= delta_, d.log_decay *= delta_;
+    }
     if (w_.size() == 1)
       g *= w_[0];
     else if (w_.size() > 1)
@@ -106,12 +115,22 @@ class keyed_token {
  private:
   bool corrects() const { return x_.strength.size() > 0; }
   bool removes() const { return x_.removal.size() > 0; }
+  bool steps() const { return x_.time_step.size() > 0; }
   vector w_or_ones() const {
     return w_.size() > 1 ? w_ : vector::Constant(x_.key.size(), w_.size() == 1 ? w_[0] : T(1));
   }
   void find_terms(matrix const& s) {
-    w_ = x_.log_decay.array().exp();
     key_ = x_.key, written_ = x_.value;
+    if (x_.factor.size() > 0) {
+      w_ = x_.factor;
+      written_.noalias() -= s.transpose() * x_.key;
+    } else if (steps()) {
+      delta_ = std::log1p(std::exp(x_.time_step[0]));
+      w_ = (delta_ * x_.log_decay).array().exp();
+      key_ *= delta_;
+    } else {
+      w_ = x_.log_decay.array().exp();
+    }
     if (removes()) {
       reader_ = x_.removal;
       erase_ = x_.rate.cwiseProduct(x_.removal);
@@ -127,45 +146,48 @@ class keyed_token {
 
   keyed_inputs_of<vector> x_;
   vector w_, key_, written_, reader_, erase_, read_;
+  T delta_ = 0;
 };
 
-// give(token_and_head, y) for each token of a head.
-template <class T, class Give>
-void keyed_forward(keyed_arrays const& p, index head, keyed_matrix<T>& s, Give const& give) {
-  keyed_token<T> x;
-  keyed_vector<T> y;
-  for (index t = 0; t < p.tokens; ++t) {
-    index const at = t * p.heads + head;
-    x.load(p, at);
-    x.advance(s);
-    y.noalias() = s.transpose() * x.query();
-    give(at, y);
+struct keyed_loops {
+  // give(token_and_head, y) for each token of a head.
+  template <class T, class Give>
+  static void forward(keyed_arrays const& p, index head, keyed_matrix<T>& s, Give const& give) {
+    keyed_token<T> x;
+    keyed_vector<T> y;
+    for (index t = 0; t < p.tokens; ++t) {
+      index const at = t * p.heads + head;
+      x.load(p, at);
+      x.advance(s);
+      y.noalias() = s.transpose() * x.query();
+      give(at, y);
+    }
   }
-}
 
-// give(token_and_head, gradients) for each token of a head, which starts from zero; the states of
-// all tokens are kept.
-template <class T, class Give>
-void keyed_backward(keyed_arrays const& p, index head, std::vector<keyed_matrix<T>>& kept,
-                    Give const& give) {
-  keyed_matrix<T> g = keyed_matrix<T>::Zero(p.size, p.size);
-  kept.resize(static_cast<std::size_t>(p.tokens) + 1, g);
-  keyed_token<T> x;
-  for (std::size_t t = 0; t + 1 < kept.size(); ++t) {
-    x.load(p, static_cast<index>(t) * p.heads + head);
-    kept[t + 1] = kept[t];
-    x.advance(kept[t + 1]);
+  // give(token_and_head, gradients) for each token of a head, which starts from zero; the states of
+  // all tokens are kept.
+  template <class T, class Give>
+  static void backward(keyed_arrays const& p, index head, std::vector<keyed_matrix<T>>& kept,
+                       Give const& give) {
+    keyed_matrix<T> g = keyed_matrix<T>::Zero(p.rows, p.columns);
+    kept.resize(static_cast<std::size_t>(p.tokens) + 1, g);
+    keyed_token<T> x;
+    for (std::size_t t = 0; t + 1 < kept.size(); ++t) {
+      x.load(p, static_cast<index>(t) * p.heads + head);
+      kept[t + 1] = kept[t];
+      x.advance(kept[t + 1]);
+    }
+    keyed_inputs_of<keyed_vector<T>> d;
+    for (std::size_t t = kept.size() - 1; t-- > 0;) {
+      index const at = static_cast<index>(t) * p.heads + head;
+      x.load(p, at);
+      keyed_vector<T> const dy = p.output_gradient.at(at).template cast<T>();
+      g.noalias() += x.query() * dy.transpose();
+      d.query.noalias() = kept[t + 1] * dy;
+      x.retreat(kept[t], g, d);
+      give(at, d);
+    }
   }
-  keyed_inputs_of<keyed_vector<T>> d;
-  for (std::size_t t = kept.size() - 1; t-- > 0;) {
-    index const at = static_cast<index>(t) * p.heads + head;
-    x.load(p, at);
-    keyed_vector<T> const dy = p.output_gradient.at(at).template cast<T>();
-    g.noalias() += x.query() * dy.transpose();
-    d.query.noalias() = kept[t + 1] * dy;
-    x.retreat(kept[t], g, d);
-    give(at, d);
-  }
-}
+};
 
 }  // namespace wane::bench

@@ -13,7 +13,6 @@
 namespace wane::bench {
 namespace {
 
-enum class pass { forward, step, backward };
 // ordinary: factors of 0.9 to 1. never_fading: 1 - 1e-6 to 1, which no carry horizon helps.
 // underflowing: impulses every 32nd token, whose traces leave the normal numbers in between.
 enum class decays { ordinary, never_fading, underflowing };
@@ -33,9 +32,8 @@ struct linear_row {
     return elements(where, arrays, bytes) / (where == room::memory ? bytes / 4 : 1) / channels;
   }
   std::string name() const {
-    std::string text = "linear_recurrence/";
-    text += what == pass::forward ? "forward" : what == pass::step ? "step" : "backward";
-    text += "/C:" + std::to_string(channels) + "/T:" + std::to_string(tokens());
+    std::string text = "linear_recurrence" + name_of(what) + "/C:" + std::to_string(channels) +
+                       "/T:" + std::to_string(tokens());
     text += form == decay_as::log ? "/decay:log" : "/decay:factor";
     if (data == decays::never_fading) text += "/decays:never_fading";
     if (data == decays::underflowing) text += "/decays:underflowing";

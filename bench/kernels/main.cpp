@@ -31,7 +31,9 @@ int main(int argc, char** argv) {
     add_linear_recurrence_rows();
     add_exponential_bank_rows();
     add_keyed_rows();
+    add_linear_attention_rows();
     add_mamba1_rows();
+    add_mamba2_rows();
     add_attention_rows();
     options asked = parse_options(argc, argv, names_of_rows());
     std::vector<char*> given;

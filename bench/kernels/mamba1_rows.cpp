@@ -18,18 +18,15 @@ namespace {
 
 constexpr index channels = 1024, states = 16;
 
-enum class pass { forward, step, backward };
-
 struct mamba1_case {
   pass what;
   index tokens = 1;
   int threads = 1;
 
   std::string name() const {
-    std::string text = "mamba1/";
-    text += what == pass::forward ? "forward" : what == pass::step ? "step" : "backward";
-    return text + "/C:" + std::to_string(channels) + "/N:" + std::to_string(states) +
-           "/T:" + std::to_string(tokens) + "/threads:" + std::to_string(threads);
+    return "mamba1" + name_of(what) + "/C:" + std::to_string(channels) +
+           "/N:" + std::to_string(states) + "/T:" + std::to_string(tokens) +
+           "/threads:" + std::to_string(threads);
   }
 };
 

@@ -10,6 +10,11 @@
 
 namespace wane::bench {
 
+enum class pass { forward, step, backward };
+inline std::string name_of(pass what) {
+  return what == pass::forward ? "/forward" : what == pass::step ? "/step" : "/backward";
+}
+
 // `prepare` makes the data; it is called when the row's turn comes, and the data go after it.
 void add_row(std::string const& name, std::function<contest()> prepare);
 std::vector<std::string> const& names_of_rows();
@@ -19,7 +24,9 @@ bool any_row_failed();
 void add_linear_recurrence_rows();
 void add_exponential_bank_rows();
 void add_keyed_rows();
+void add_linear_attention_rows();
 void add_mamba1_rows();
+void add_mamba2_rows();
 void add_attention_rows();
 
 }  // namespace wane::bench

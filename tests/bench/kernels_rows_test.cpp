@@ -19,9 +19,11 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
   std::regex const scheme(
       "(linear_recurrence/(forward|step|backward)/C:\\d+/T:\\d+/decay:(factor|log)|"
       "exponential_bank/(forward|step|backward)/S:\\d+/C:\\d+/T:\\d+|"
-      "(gla|retnet|delta_net|gated_delta_net|kimi_delta_attention|rwkv7)"
+      "(gla|retnet|delta_net|gated_delta_net|kimi_delta_attention|rwkv7|linear_attention|"
+      "vla_delta_net)"
       "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
       "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
+      "mamba2/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
       "softmax_attention/(forward|backward)/H:\\d+/D:\\d+/T:\\d+)"
       "(/[a-z_]+:[a-z_]+)*/threads:\\d+(/over_time:1)?");
   std::set<std::string> names;
@@ -30,14 +32,25 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
     EXPECT_TRUE(std::regex_match(name, scheme)) << name;
     EXPECT_TRUE(names.insert(name).second) << "twice: " << name;
   }
-  for (std::string const op :
-       {"linear_recurrence", "exponential_bank", "gla", "retnet", "delta_net", "gated_delta_net",
-        "kimi_delta_attention", "rwkv7", "mamba1", "softmax_attention"})
-    for (std::string const pass : {"/forward/", "/step/", "/backward/"}) {
-      if (op == "softmax_attention" && pass == "/step/") continue;  // it has no state
-      auto const at = names.lower_bound(op + pass);
-      EXPECT_TRUE(at != names.end() && at->starts_with(op + pass)) << op << pass << " has no rows";
-    }
+  auto const expect_rows = [&](std::string const& op, std::string const& pass) {
+    auto const at = names.lower_bound(op + pass);
+    EXPECT_TRUE(at != names.end() && at->starts_with(op + pass)) << op << pass << " has no rows";
+  };
+  std::vector<std::string> those{"linear_recurrence",
+                                 "exponential_bank",
+                                 "gla",
+                                 "retnet",
+                                 "delta_net",
+                                 "gated_delta_net",
+                                 "rwkv7",
+                                 "mamba1",
+                                 "mamba2",
+                                 "kimi_delta_attention"};
+  for (auto const& op : those) expect_rows(op, "/step/");
+  those.insert(those.end(), {"linear_attention", "softmax_attention"});
+  for (auto const& op : those) expect_rows(op, "/backward/");
+  those.push_back("vla_delta_net");
+  for (auto const& op : those) expect_rows(op, "/forward/");
 }
 
 TEST(KernelsRows, WrongOptionsAreRefusedInOneLine) {
@@ -80,7 +93,11 @@ TEST(KernelsRows, AKeyedRowSaysItsCountersInJson) {
                   {"of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
 }
 
-TEST(KernelsRows, Mamba1AndAttentionSayTheirCountersInJson) {
+TEST(KernelsRows, MambasAndAttentionsSayTheirCountersInJson) {
+  expect_counters("^mamba2/(step|backward)/H:16/P:64/",
+                  {"of_triad", "of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
+  expect_counters("^(linear_attention|vla_delta_net)/.*/T:512/",
+                  {"of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
   expect_counters("^mamba1/step/",
                   {"of_triad", "of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
   expect_counters("^softmax_attention/backward/H:16/D:64/T:512/",
