@@ -55,6 +55,7 @@ class token_panel {
   template <int R>
   [[gnu::noinline]] void take(Token const& x, place<> at, view<T, 2> const& state, index j,
                               T divisor) const {
+    index const stride = state.stride[0];
     vector value[R], erased[R], y[R];
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
       if constexpr (lanes_fit) value[r] = x.value(lanes<width>{j + r * width});
@@ -73,7 +74,7 @@ class token_panel {
         reads.store(read);
         auto const add = [&](int i, vector(&to)[R]) WANE_INLINE_LAMBDA {
           vector const factor(read[i]);
-          T const* const row = s + i * state.stride[0];
+          T const* const row = s + i * stride;
           unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
             to[r] = multiply_add(factor, vector::load(row + r * width), to[r]);
           });
@@ -104,7 +105,7 @@ class token_panel {
         resets = !none_is_zero(factor_of(w));
       }
       auto const take_rows = [&](auto may_reset) WANE_INLINE_LAMBDA {
-        for (int i = 0; i < count; ++i, s += state.stride[0])
+        for (int i = 0; i < count; ++i, s += stride)
           unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
             vector b = value[r], next = vector::load(s + r * width);
             if constexpr (has_key<Token>) b = vector(key[i]) * b;
