@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
 #include "support/random_values.hpp"
+#include "wane/core/view.hpp"
 
 namespace {
 
@@ -132,6 +134,33 @@ TYPED_TEST(Storage, NaNStaysNaNWhateverItsPayload) {
 TYPED_TEST(Storage, TheLargestFloatsBecomeInfinite) {
   EXPECT_EQ(static_cast<float>(TypeParam(std::numeric_limits<float>::max())), HUGE_VALF);
   EXPECT_EQ(static_cast<float>(TypeParam(-std::numeric_limits<float>::max())), -HUGE_VALF);
+}
+
+// Through a view, as runners read and write.
+template <int W, class Stored>
+void expect_lanes_like_numbers() {
+  support::random_values random;
+  Stored stored[W], rounded[W];
+  float numbers[W];
+  wane::sequence_view<Stored> const in(stored, 1, 1, 1, W), out(rounded, 1, 1, 1, W);
+  for (std::uint32_t first = 0; first < 0x10000; first += W) {
+    for (int l = 0; l < W; ++l) {
+      stored[l] = pattern<Stored>(first + static_cast<std::uint32_t>(l));
+      numbers[l] = std::bit_cast<float>(static_cast<std::uint32_t>(random.bits() >> 32));
+    }
+    wane::simd<float, W> const read = in.read({0, 0, 0}, wane::lanes<W>{0});
+    for (int l = 0; l < W; ++l)
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(read[l]),
+                std::bit_cast<std::uint32_t>(static_cast<float>(stored[l])));
+    for (auto const& x : {wane::simd<float, W>::load(numbers), read}) {
+      out.write({0, 0, 0}, wane::lanes<W>{0}, x);
+      for (int l = 0; l < W; ++l) ASSERT_EQ(rounded[l].bits, Stored(x[l]).bits) << x[l];
+    }
+  }
+}
+TYPED_TEST(Storage, LanesAreLikeNumbers) {
+  expect_lanes_like_numbers<4, TypeParam>();
+  expect_lanes_like_numbers<wane::simd_width<float>, TypeParam>();
 }
 
 }  // namespace

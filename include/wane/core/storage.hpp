@@ -3,24 +3,34 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
-#include "wane/core/scalar.hpp"
+#include "wane/core/simd.hpp"
 
 namespace wane {
+
+// Both have the formulas of their bits, for one number and for vectors of them: widen gives the
+// bits of a float, narrow takes them.
 
 // The upper half of a float: 8 exponent bits, 8 significant bits.
 struct bfloat16 {
   std::uint16_t bits = 0;
 
   bfloat16() = default;
-  WANE_HOST_DEVICE explicit bfloat16(float value) {
-    auto const word = __builtin_bit_cast(std::uint32_t, value);
-    bool const is_nan = (word & 0x7fffffffu) > 0x7f800000u;
-    auto const rounded = word + 0x7fffu + ((word >> 16) & 1u);
-    bits = static_cast<std::uint16_t>(is_nan ? (word >> 16) | 0x40u : rounded >> 16);
-  }
+  WANE_HOST_DEVICE explicit bfloat16(float value)
+      : bits(static_cast<std::uint16_t>(narrow<float>(__builtin_bit_cast(std::uint32_t, value)))) {}
   WANE_HOST_DEVICE operator float() const {
-    return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) << 16);
+    return __builtin_bit_cast(float, widen<float>(std::uint32_t{bits}));
+  }
+
+  template <class Floats, class Words>
+  WANE_INLINE static Words widen(Words const& half) {
+    return half << 16;
+  }
+  template <class Floats, class Words>
+  WANE_INLINE static Words narrow(Words const& word) {
+    Words const rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
+    return (word & 0x7fffffffu) > 0x7f800000u ? (word >> 16) | 0x40u : rounded;  // NaN
   }
 };
 
@@ -29,34 +39,32 @@ struct float16 {
   std::uint16_t bits = 0;
 
   float16() = default;
-  WANE_HOST_DEVICE explicit float16(float value) {
-    auto const word = __builtin_bit_cast(std::uint32_t, value);
-    auto const sign = static_cast<std::uint32_t>((word >> 16) & 0x8000u);
-    auto const magnitude = word & 0x7fffffffu;
-    std::uint32_t half = 0;
-    if (magnitude > 0x7f800000u) {
-      half = 0x7e00u;  // NaN
-    } else if (magnitude >= 0x477ff000u) {
-      half = 0x7c00u;  // 65520 and above round to infinity
-    } else if (magnitude < 0x38800000u) {
-      // below 2^-14: adding 1/2 rounds to the spacing 2^-24 of the subnormal numbers
-      float const shifted = __builtin_bit_cast(float, magnitude) + 0.5f;
-      half = __builtin_bit_cast(std::uint32_t, shifted) - 0x3f000000u;
-    } else {
-      half = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
-    }
-    bits = static_cast<std::uint16_t>(sign | half);
-  }
+  WANE_HOST_DEVICE explicit float16(float value)
+      : bits(static_cast<std::uint16_t>(narrow<float>(__builtin_bit_cast(std::uint32_t, value)))) {}
   WANE_HOST_DEVICE operator float() const {
-    auto const sign = (static_cast<std::uint32_t>(bits) & 0x8000u) << 16;
-    auto const magnitude = static_cast<std::uint32_t>(bits) & 0x7fffu;
-    if (magnitude >= 0x7c00u)  // infinity and NaN
-      return __builtin_bit_cast(float, sign | 0x7f800000u | ((magnitude & 0x3ffu) << 13));
-    if (magnitude < 0x0400u) {  // subnormal
-      float const value = static_cast<float>(magnitude) * 0x1p-24f;
-      return sign ? -value : value;
-    }
-    return __builtin_bit_cast(float, sign | ((magnitude << 13) + 0x38000000u));
+    return __builtin_bit_cast(float, widen<float>(std::uint32_t{bits}));
+  }
+
+  // The subnormal numbers are multiples of 2^-24, the spacing of floats from 1/2 to 1.
+  template <class Floats, class Words>
+  WANE_INLINE static Words widen(Words const& half) {
+    Words const sign = (half & 0x8000u) << 16, magnitude = half & 0x7fffu;
+    Words const special = (magnitude << 13) | 0x7f800000u;  // infinity and NaN
+    Words const normal = (magnitude << 13) + 0x38000000u;
+    Words const subnormal =
+        __builtin_bit_cast(Words, __builtin_bit_cast(Floats, magnitude + 0x3f000000u) - 0.5f);
+    Words const finite = magnitude < 0x0400u ? subnormal : normal;
+    return sign | (magnitude >= 0x7c00u ? special : finite);
+  }
+  template <class Floats, class Words>
+  WANE_INLINE static Words narrow(Words const& word) {
+    Words const sign = (word >> 16) & 0x8000u, magnitude = word & 0x7fffffffu;
+    Words const normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
+    Words const subnormal =
+        __builtin_bit_cast(Words, __builtin_bit_cast(Floats, magnitude) + 0.5f) - 0x3f000000u;
+    Words const finite = magnitude < 0x38800000u ? subnormal : normal;
+    Words const number = magnitude >= 0x477ff000u ? magnitude * 0u + 0x7c00u : finite;
+    return sign | (magnitude > 0x7f800000u ? magnitude * 0u + 0x7e00u : number);
   }
 };
 
@@ -68,5 +76,31 @@ template <>
 struct widened_type<float16> {
   using type = float;
 };
+
+#if !defined(__CUDACC__)  // nvcc has no vectors where code is for both sides; there one by one
+// Numbers of 16 bits side by side, as floats.
+template <int W>
+struct stored_words {
+  typedef std::uint16_t halves __attribute__((vector_size(W * 2)));
+  typedef std::uint32_t words __attribute__((vector_size(W * 4)));
+  using floats = typename simd<float, W>::vector;
+};
+template <int W, class T>
+requires(sizeof(T) == 2) WANE_HOST_INLINE simd<float, W> load_lanes(T const* from) {
+  typename stored_words<W>::halves half;
+  std::memcpy(&half, from, sizeof half);
+  auto const words = __builtin_convertvector(half, typename stored_words<W>::words);
+  using floats = typename stored_words<W>::floats;
+  return __builtin_bit_cast(floats, T::template widen<floats>(words));
+}
+template <class T, int W>
+requires(sizeof(T) == 2) WANE_HOST_INLINE void store_lanes(T* to, simd<float, W> value) {
+  using floats = typename stored_words<W>::floats;
+  auto const words = __builtin_bit_cast(typename stored_words<W>::words, value.v);
+  auto const half =
+      __builtin_convertvector(T::template narrow<floats>(words), typename stored_words<W>::halves);
+  std::memcpy(static_cast<void*>(to), &half, sizeof half);
+}
+#endif
 
 }  // namespace wane

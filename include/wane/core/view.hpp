@@ -141,6 +141,8 @@ struct view {
   WANE_HOST_INLINE static simd<wide, W> load(T const* from) {
     if constexpr (std::is_same_v<wide, value_type>)
       return simd<wide, W>::load(from);
+    else if constexpr (requires { load_lanes<W>(from); })
+      return load_lanes<W>(from);
     else
       return gather<W>(from, W, [](int l) { return l; });
   }
@@ -148,6 +150,8 @@ struct view {
   WANE_HOST_INLINE static void save(T* to, simd<V, W> value) {
     if constexpr (std::is_same_v<wide, value_type>)
       convert<wide>(value).store(to);
+    else if constexpr (requires { store_lanes(to, convert<wide>(value)); })
+      store_lanes(to, convert<wide>(value));
     else
       for (int l = 0; l < W; ++l) to[l] = static_cast<T>(value[l]);
   }
