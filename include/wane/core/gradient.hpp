@@ -19,10 +19,10 @@ namespace wane {
 //                                     once a token and column, of tokens with rows that decay by
 //                                     element or have a skip: the decays and the skip go here alone
 // at(op, place), where it is there instead, is also told which operator was run.
-// begin(sequence, head), where it is there, is called before each walk and gives the gradients used
-// for it: there a sum over the tokens of a walk begins.
-// A time-invariant operator gets row and whole once a head, summed over tokens and sequences, at
-// the place {0, 0, head}.
+// rate(sequence, head, i, j, g), where it is there, receives once a sequence the gradient with
+// respect to rate(head, i, j) of an operator that has rates, summed over tokens, in double for
+// float. A time-invariant operator gets row and whole once a head, summed over tokens and
+// sequences, at the place {0, 0, head}.
 
 // `decay` is with respect to the log decay or the factor, whichever the token states.
 template <class V>
@@ -47,25 +47,13 @@ struct all_gradients {
   token_gradient<V> whole;
 };
 // `decay` holds that of each row, nothing where the decays are not by element; skip is zero where a
-// token has none.
+// token has none, and step, the sum over rows of rate times decay, where it has no rates.
 template <class V>
 struct column_gradients {
   index rows;
-  V value, skip;
+  V value, skip, step;
   V const* decay;
 };
-
-template <class Gradients>
-concept begins_walks = requires(Gradients const& gradients, index n) {
-  gradients.begin(n, n);
-};
-template <class Gradients>
-Gradients begin_walk(Gradients const& gradients, index sequence, index head) {
-  if constexpr (begins_walks<Gradients>)
-    return gradients.begin(sequence, head);
-  else
-    return gradients;
-}
 
 template <class Gradients, class Op>
 WANE_INLINE auto sink_at(Gradients const& gradients, Op const& op, place<> at) {
@@ -97,6 +85,10 @@ concept takes_tokens = requires(Sink sink, token_gradient<V> g) {
 template <class Sink, class V>
 concept takes_all = requires(Sink sink, all_gradients<V> g) {
   sink.all(g);
+};
+template <class Gradients, class V>
+concept takes_rates = requires(Gradients const& gradients, index n, V g) {
+  gradients.rate(n, n, n, n, g);
 };
 template <class Sink, class Column, class V>
 concept takes_all_of_columns = requires(Sink sink, Column j, column_gradients<V> g) {

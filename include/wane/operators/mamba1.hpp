@@ -121,13 +121,8 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
     }
     wane::layout layout() const { return layout_of(x, dt, B, C, D, by_row(A)); }
 
-    gradients begin(index sequence, index head) const {
-      gradients own = *this;
-      if (!A.data) return own;
-      own.A.data += sequence * A.stride[0];
-      for (index j = 0; j < A.extent[2]; ++j)
-        for (index i = 0; i < A.extent[3]; ++i) own.A(0, head, j, i) = sum(0);
-      return own;
+    WANE_INLINE void rate(index sequence, index head, index i, index j, sum g) const {
+      if (A.data) A(sequence, head, j, i) = g;
     }
 
     struct sink {
@@ -139,17 +134,12 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
       WANE_INLINE void all_of_column(auto j, column_gradients<V> const& g) const {
         auto const token = op.at(where).at_column(j);
         V const delta = token.delta, value = token.x;
-        V by_delta = multiply(value, g.value), by_x = multiply(delta, g.value);
-        auto const sums = by_row(to.A);
-        for (index i = 0; i < g.rows; ++i) {
-          by_delta = multiply_add(op.rate(where.head, i, j), g.decay[i], by_delta);
-          if (!sums.data) continue;
-          place<> const row{0, i, where.head};
-          sums.write(row, j, sums.read(row, j) + convert<sum>(multiply(delta, g.decay[i])));
-        }
+        V const by_delta = multiply_add(value, g.value, g.step);
+        V const by_dt = multiply(by_delta, op.delta_.slope(op.raw_dt(where, j)));
+        V by_x = multiply(delta, g.value);
         if (op.D_.data) by_x = multiply_add(op.parameter(op.D_, where, j), g.skip, by_x);
         to.x.write(where, j, by_x);
-        to.dt.write(where, j, multiply(by_delta, op.delta_.slope(op.raw_dt(where, j))));
+        to.dt.write(where, j, by_dt);
         to.D.write(where, j, multiply(value, g.skip));
       }
       template <class V>

@@ -4,6 +4,7 @@
 
 #include "wane/core/threads.hpp"
 #include "wane/run/affine_adjoint.hpp"
+#include "wane/run/element_adjoint.hpp"
 #include "wane/run/gradient_of_sums.hpp"
 #include "wane/run/options.hpp"
 #include "wane/run/walk_adjoint.hpp"
@@ -33,7 +34,7 @@ void adjoint_by_walks(Op const& op, sequence_view<Out const> const& dy, Gradient
       for (index n = 0; n < sequences; ++n)
         for (index p = 0; p < pieces; ++p)
           total += sums[static_cast<std::size_t>((n * shape.heads + h) * pieces + p)];
-      runner.hand_over(gradients, {0, 0, h}, total);
+      hand_over(op, gradients, {0, 0, h}, total, runner.in_lanes());
     }
 }
 
@@ -68,6 +69,9 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   static_assert(channelwise<Op> || !takes_elements<Sink, index, T>,
                 "wane::adjoint: element(j, ...) of a sink is for channelwise recurrences; the "
                 "gradients of this one go to column, row and whole");
+  static_assert(!takes_rates<Gradients, wider<T>> || (has_rates<Op> && !channelwise<Op>),
+                "wane::adjoint: rate(sequence, head, i, j, g) of gradients is for operators with "
+                "rows that have rate(head, i, j), their tokens step(j)");
   static_assert(takes_what_it_names<Sink, T>,
                 "wane::adjoint: element, column, row and whole of a sink take gradients of the "
                 "type the recurrence computes in; one here takes another, and would not be called");
@@ -84,8 +88,11 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   sequence_view<Out const> const dy = output_gradient;
   if constexpr (has_panel_adjoint<Op>)
     adjoint_affine(op, dy, gradients, options);
-  else
+  else {
+    if constexpr (has_element_adjoint<Op>)
+      if (adjoint_elements(op, dy, gradients, options)) return;
     adjoint_by_walks(op, dy, gradients, options);
+  }
 }
 
 // The same where outputs are normalised: through the sums, which are computed once more and held,

@@ -68,7 +68,7 @@ class adjoint_in_order {
  private:
   static std::size_t size(index i) { return static_cast<std::size_t>(i); }
   Column column(index j) const {
-    return Column(op_, output_gradient_, gradients_, j, shape_.rows, nullptr, nullptr);
+    return Column(op_, output_gradient_, gradients_, j, shape_.rows, nullptr, nullptr, nullptr);
   }
   void load(T const* from, T* to) const {
     for (index i = 0; i < shape_.rows; ++i) to[i] = from[i * row_stride_];

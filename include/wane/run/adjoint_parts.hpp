@@ -132,6 +132,35 @@ struct head_gradients {
   }
 };
 
+// Gives the sums of a token, or of a head, to the operator.
+template <class Op, class Gradients, class A>
+void hand_over(Op const& op, Gradients const& gradients, place<> at, head_gradients<A> const& sums,
+               bool in_lanes) {
+  using T = accumulate_type<Op>;
+  using Sink = sink_of<Gradients, Op>;
+  auto const sink = sink_at(gradients, op, at);
+  auto const as_t = [](A x) { return static_cast<T>(gathered<wider<T>>(x)); };
+  token_gradient<T> const whole{as_t(sums.whole.decay), as_t(sums.whole.direct)};
+  if constexpr (takes_rows<Sink, T>)
+    for (index i = 0; i < static_cast<index>(sums.rows.size()); ++i) {
+      auto const& r = sums.rows[static_cast<std::size_t>(i)];
+      sink.row(i, row_gradient<T>{as_t(r.decay), as_t(r.key), as_t(r.query), as_t(r.erase_read),
+                                  as_t(r.erase_write)});
+    }
+  if constexpr (takes_tokens<Sink, T>) sink.whole(whole);
+  if constexpr (takes_all<Sink, T>) {
+    index const n = static_cast<index>(sums.rows.size());
+    std::vector<T> terms(static_cast<std::size_t>(5 * n));
+    T* const g = terms.data();
+    for (index i = 0; i < n; ++i) {
+      auto const& r = sums.rows[static_cast<std::size_t>(i)];
+      g[i] = as_t(r.decay), g[n + i] = as_t(r.key), g[2 * n + i] = as_t(r.query);
+      g[3 * n + i] = as_t(r.erase_read), g[4 * n + i] = as_t(r.erase_write);
+    }
+    sink.all(all_gradients<T>{n, in_lanes, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
+  }
+}
+
 // The operator gives vectors, and the sink takes them where it takes numbers.
 template <class Op, class Gradients>
 consteval bool gives_lanes() {
@@ -140,11 +169,32 @@ consteval bool gives_lanes() {
     using V = simd<Number, simd_width<Number>>;
     using Columns = lanes<V::width>;
     using Sink = sink_of<Gradients, Op>;
-    return takes_columns<Sink, index, Number> == takes_columns<Sink, Columns, V> &&
+    return has_rates<Op> == has_rates<Op, Columns> &&
+           takes_columns<Sink, index, Number> == takes_columns<Sink, Columns, V> &&
            takes_elements<Sink, index, Number> == takes_elements<Sink, Columns, V> &&
            takes_all_of_columns<Sink, index, Number> == takes_all_of_columns<Sink, Columns, V>;
   }
   return false;
+}
+
+// Calls body(j, lane) for each of some columns.
+template <class Columns, class Body>
+void for_each_column(Columns columns, Body const& body) {
+  if constexpr (std::is_same_v<Columns, index>)
+    body(columns, 0);
+  else
+    for (int l = 0; l < lane_count(columns); ++l) body(columns.first + l, l);
+}
+// Adds the lanes of x, or x, to the numbers at `to`.
+template <class A, class V>
+void add_lanes(A* to, V const& x) {
+  if constexpr (is_simd<V>) {
+    typename V::scalar lanes[V::width];
+    x.store(lanes);
+    for (int l = 0; l < V::width; ++l) to[l] += A(lanes[l]);
+  } else {
+    *to += A(x);
+  }
 }
 
 // Row i of some columns of a walk's state; zero where the state is absent.
@@ -162,11 +212,12 @@ V load_state(state_view<State> const& state, walk const& w, index i, Columns col
 }
 template <class V, class State, class Columns>
 void save_state(state_view<State> const& state, walk const& w, index i, Columns columns, V x) {
-  if constexpr (std::is_same_v<Columns, index>)
-    state.values(w.sequence, w.head, i, columns) = static_cast<State>(x);
-  else
-    for (int l = 0; l < lane_count(columns); ++l)
-      state.values(w.sequence, w.head, i, columns.first + l) = static_cast<State>(x[l]);
+  for_each_column(columns, [&](index j, int l) {
+    if constexpr (is_simd<V>)
+      state.values(w.sequence, w.head, i, j) = static_cast<State>(x[l]);
+    else
+      state.values(w.sequence, w.head, i, j) = static_cast<State>(x);
+  });
 }
 
 }  // namespace wane

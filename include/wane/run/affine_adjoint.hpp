@@ -34,8 +34,10 @@ class affine_adjoint {
                  Gradients const& gradients, walk const& w, index heads)
       : op_(op),
         output_gradient_(output_gradient),
+        gradients_(gradients),
         walk_(w),
         replay_(op_),
+        heads_(heads),
         rows_(recurrence_shape(op.shape()).rows),
         row_blocks_((rows_ + width - 1) / width),
         last_(replay_.panels().last),
@@ -50,10 +52,7 @@ class affine_adjoint {
         erased_gradients_(tokens * columns_),
         packed_(of_state::packed_size(columns_)),
         products_(row_blocks_ * of_state::count * width),
-        row_gradients_(tokens * 5 * padded_rows()) {
-    for (index h = 0; h < heads; ++h)
-      gradients_.push_back(begin_walk(gradients, w.sequence, w.head + h));
-  }
+        row_gradients_(tokens * 5 * padded_rows()) {}
 
   // Bytes of the states kept of a head of so many tokens.
   static index kept_bytes(recurrence_shape const& shape, index count) {
@@ -62,30 +61,29 @@ class affine_adjoint {
   }
 
   void operator()(adjoint_options<State> const& options) {
-    auto const heads = static_cast<index>(gradients_.size());
-    for (index h = 0; h < heads; ++h) {
+    for (index h = 0; h < heads_; ++h) {
       load_state(options.initial, h, kept(h, 0));
       load_state(options.final_gradient, h, cotangent(h));
     }
     for (index b = 0; b + 1 < blocks_; ++b)
-      for (index h = 0; h < heads; ++h) {
+      for (index h = 0; h < heads_; ++h) {
         soon_.clear();
-        soon_.add(op_, h + 1 < heads ? block(h + 1, b) : block(0, b + 1));
-        advance(block(h, b), h, kept(h, b), kept(h, b + 1), false);
+        soon_.add(op_, h + 1 < heads_ ? block(h + 1, b) : block(0, b + 1));
+        advance(block(h, b), kept(h, b), kept(h, b + 1), false);
       }
     for (index b = blocks_ - 1; b >= 0; --b)
-      for (index h = 0; h < heads; ++h) {
+      for (index h = 0; h < heads_; ++h) {
         walk const w = block(h, b);
         soon_.clear();
-        advance(w, h, kept(h, b), states_.data(), true);
-        want(h + 1 < heads ? block(h + 1, b) : block(0, std::max<index>(b - 1, 0)));
+        advance(w, kept(h, b), states_.data(), true);
+        want(h + 1 < heads_ ? block(h + 1, b) : block(0, std::max<index>(b - 1, 0)));
         int const each = soon_.spread(Replay::chunks_of(w) * rows_);
         void const* const* soon = soon_.begin();
         for (index c = Replay::chunks_of(w) - 1; c >= 0; --c, soon += each * rows_)
           take(w.part(c * tokens, tokens), h, c,
                c == 0 ? kept(h, b) : states_.data() + (c - 1) * state_size(), soon, each);
       }
-    for (index h = 0; h < heads; ++h) save_state(options.initial_gradient, h, cotangent(h));
+    for (index h = 0; h < heads_; ++h) save_state(options.initial_gradient, h, cotangent(h));
   }
 
  private:
@@ -106,10 +104,10 @@ class affine_adjoint {
       for (index k = 0; k < w.count; ++k) soon_.add(output_gradient_.element(w.token(k), 0), last_);
   }
 
-  void advance(walk const& w, index h, T const* before, T* after, bool all) {
+  void advance(walk const& w, T const* before, T* after, bool all) {
     replay_(w, before, after, all, soon_,
             [&](walk const& part, index first, index last, T const* from, T* to) {
-              in_order(h).replay(part, first, last, from, to);
+              in_order().replay(part, first, last, from, to);
             });
   }
 
@@ -140,7 +138,7 @@ class affine_adjoint {
           products_.data() + i * of_state::count * width, pairs, row_gradients_.data() + i * width,
           5 * padded_rows(), padded_rows());
     for (index t = 0; t < w.count; ++t) {
-      auto const sink = sink_of_token(h, w.token(t));
+      auto const sink = sink_of_token(w.token(t));
       give_columns(sink, value_gradients_.data() + t * columns_);
       give_rows(sink, row_gradients_.data() + t * 5 * padded_rows(), of_direct(w.token(t), t));
     }
@@ -156,13 +154,13 @@ class affine_adjoint {
         .take();
   }
 
-  adjoint_in_order<Op, Out, Gradients> in_order(index h) const {
-    return {op_, output_gradient_, gradients_[static_cast<std::size_t>(h)], row_stride_};
+  adjoint_in_order<Op, Out, Gradients> in_order() const {
+    return {op_, output_gradient_, gradients_, row_stride_};
   }
   // The same for a chunk that resets numbers that are not finite.
   [[gnu::noinline]] void take_in_order(walk const& w, index h, T const* before) {
     std::vector<head_gradients<T>> sums(tokens, head_gradients<T>(rows_));
-    in_order(h).take(w, before, cotangent(h), sums);
+    in_order().take(w, before, cotangent(h), sums);
     index const n = padded_rows();
     T* g = row_gradients_.data();
     for (index t = 0; t < w.count; ++t, g += 5 * n) {
@@ -172,13 +170,11 @@ class affine_adjoint {
         g[i] = row.decay, g[n + i] = row.key, g[2 * n + i] = row.query;
         g[3 * n + i] = row.erase_read, g[4 * n + i] = row.erase_write;
       }
-      give_rows(sink_of_token(h, w.token(t)), g, of_token.whole.direct);
+      give_rows(sink_of_token(w.token(t)), g, of_token.whole.direct);
     }
   }
 
-  Sink sink_of_token(index h, place<> at) const {
-    return sink_at(gradients_[static_cast<std::size_t>(h)], op_, at);
-  }
+  Sink sink_of_token(place<> at) const { return sink_at(gradients_, op_, at); }
   // Of direct(): what comes back meets the value itself, as the token brings it.
   T of_direct(place<> at, index t) const {
     T total(0);
@@ -234,10 +230,10 @@ class affine_adjoint {
   // Copies that no store can change: their strides stay in registers.
   Op const op_;
   sequence_view<Out const> const output_gradient_;
-  std::vector<Gradients> gradients_;  // of every head
+  Gradients const gradients_;
   walk const walk_;
   Replay replay_;
-  index rows_, row_blocks_, last_, columns_, row_stride_, blocks_;
+  index heads_, rows_, row_blocks_, last_, columns_, row_stride_, blocks_;
   aligned_numbers<T> kept_, states_, cotangents_, output_gradients_, value_gradients_,
       erased_gradients_, packed_, products_, row_gradients_;
   lines_ahead soon_;

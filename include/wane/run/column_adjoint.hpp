@@ -20,14 +20,15 @@ class column_adjoint {
 
   column_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
                  Gradients const& gradients, Columns columns, index rows,
-                 decay_type const* constant, V* decay_gradients)
+                 decay_type const* constant, V* decay_gradients, V* rate_gradients)
       : op_(op),
         output_gradient_(output_gradient),
         gradients_(gradients),
         columns_(columns),
         rows_(rows),
         constant_(constant),
-        decay_gradients_(decay_gradients) {}
+        decay_gradients_(decay_gradients),
+        rate_gradients_(rate_gradients) {}
 
   // `after` receives the state after token x; it may be `before`.
   WANE_HOST_INLINE void forward(Token const& x, V const* before, V* after) const {
@@ -53,7 +54,7 @@ class column_adjoint {
     auto const& seen = column_of(x, columns_);
     V const value = V(seen.value(columns_)), erased = recalled(x, before);
     V const written = written_of(seen, erased);
-    V value_gradient = V(T(0)), erase_cotangent = V(T(0));
+    V value_gradient = V(T(0)), erase_cotangent = V(T(0)), step_gradient = V(T(0));
     if constexpr (has_direct<Token>) {
       sums.whole.direct += gathered<A>(multiply(conjugate(value), dy));
     }
@@ -70,6 +71,11 @@ class column_adjoint {
         value_gradient = value_gradient + g;
       if constexpr (has_erase_write<Token>)
         erase_cotangent = multiply_add(V(conjugate(x.erase_write(i))), g, erase_cotangent);
+      if constexpr (has_rates<Op, Columns>) {
+        V const rate = op_.rate(at.head, i, columns_), step = seen.step(columns_);
+        step_gradient = multiply_add(conjugate(rate), decay_gradient, step_gradient);
+        rate_gradients_[i] = multiply_add(conjugate(step), decay_gradient, rate_gradients_[i]);
+      }
       add_row(sums, i, dy, after[i], g, decay_gradient, written, erased);
     }
     if constexpr (is_delta_rule<Token>) erase_cotangent = -value_gradient;
@@ -87,8 +93,9 @@ class column_adjoint {
     if constexpr (takes_columns<Sink, Columns, V>) sink.column(columns_, value_gradient);
     if constexpr (takes_all_of_columns<Sink, Columns, V>)
       sink.all_of_column(
-          columns_, column_gradients<V>{rows_, value_gradient, has_skip<Token> ? dy : V(T(0)),
-                                        decays_by_element<Token> ? decay_gradients_ : nullptr});
+          columns_,
+          column_gradients<V>{rows_, value_gradient, has_skip<Token> ? dy : V(T(0)), step_gradient,
+                              decays_by_element<Token> ? decay_gradients_ : nullptr});
   }
 
   // What the first token hands to the initial state.
@@ -151,7 +158,7 @@ class column_adjoint {
   Columns columns_;
   index rows_;
   decay_type const* constant_;
-  V* decay_gradients_;
+  V *decay_gradients_, *rate_gradients_;
 };
 
 }  // namespace wane

@@ -46,6 +46,8 @@ class strip_decays {
       return decay_of(x, i, columns);
   }
 
+  WANE_HOST_INLINE V rate(index i, int r) const requires in_rates { return rate_[i][r]; }
+
  private:
   V rate_[in_rates ? rows_of_strip : 1][R];
 };

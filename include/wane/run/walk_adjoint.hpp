@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+
 #include "wane/run/channel_adjoint.hpp"
 #include "wane/run/column_adjoint.hpp"
 #include "wane/run/pieces.hpp"
@@ -17,9 +19,6 @@ class walk_adjoint {
   // Gradients of rows and tokens are sums over columns.
   static constexpr bool sums_columns =
       takes_rows<Sink, T> || takes_tokens<Sink, T> || takes_all<Sink, T>;
-  static_assert(
-      !channelwise<Op> || !begins_walks<Gradients>,
-      "wane::adjoint: gradients with begin(sequence, head) are for recurrences with rows");
   static constexpr bool once_a_head = time_invariant<Op>;
 
   walk_adjoint(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
@@ -32,7 +31,7 @@ class walk_adjoint {
   // Where gradients are sums over columns, what a task does must not depend on the threads.
   index piece_columns(index walks, int threads) const {
     if constexpr (channelwise<Op>) return columns_per_task(shape_.columns, walks, threads, 64);
-    return (sums_columns && !once_a_head) || begins_walks<Gradients> ? shape_.columns : 64;
+    return sums_columns && !once_a_head ? shape_.columns : 64;
   }
 
   // Columns [first, last) of a walk; returns the sums over its tokens if the operator wants them.
@@ -42,31 +41,7 @@ class walk_adjoint {
     return in_vectors<T>(w, first, last);
   }
 
-  // Gives the sums of a token, or of a head, to the operator.
-  template <class A>
-  void hand_over(Gradients const& gradients, place<> at, head_gradients<A> const& sums) const {
-    auto const sink = sink_at(gradients, op_, at);
-    auto const as_t = [](A x) { return static_cast<T>(gathered<wider<T>>(x)); };
-    token_gradient<T> const whole{as_t(sums.whole.decay), as_t(sums.whole.direct)};
-    if constexpr (takes_rows<Sink, T>)
-      for (index i = 0; i < shape_.rows; ++i) {
-        auto const& r = sums.rows[static_cast<std::size_t>(i)];
-        sink.row(i, row_gradient<T>{as_t(r.decay), as_t(r.key), as_t(r.query), as_t(r.erase_read),
-                                    as_t(r.erase_write)});
-      }
-    if constexpr (takes_tokens<Sink, T>) sink.whole(whole);
-    if constexpr (takes_all<Sink, T>) {
-      index const n = shape_.rows;
-      std::vector<T> terms(static_cast<std::size_t>(5 * n));
-      T* const g = terms.data();
-      for (index i = 0; i < n; ++i) {
-        auto const& r = sums.rows[static_cast<std::size_t>(i)];
-        g[i] = as_t(r.decay), g[n + i] = as_t(r.key), g[2 * n + i] = as_t(r.query);
-        g[3 * n + i] = as_t(r.erase_read), g[4 * n + i] = as_t(r.erase_write);
-      }
-      sink.all(all_gradients<T>{n, in_lanes_, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
-    }
-  }
+  bool in_lanes() const { return in_lanes_; }
 
  private:
   template <class V>
@@ -95,7 +70,7 @@ class walk_adjoint {
     // Copies that no store can change: their strides stay in registers.
     Op const op = op_;
     sequence_view<Out const> const dy = dy_;
-    Gradients const gradients = begin_walk(gradients_, w.sequence, w.head);
+    Gradients const gradients = gradients_;
     // Sums of one chunk stay in lanes.
     using Lanes = std::conditional_t<once_a_head && is_simd<V>, V, wider<T>>;
     index const rows = shape_.rows;
@@ -107,7 +82,10 @@ class walk_adjoint {
     std::vector<V> kept(at(chunks * count * rows), zero);
     std::vector<V> states(at((chunk + 1) * rows), zero);
     std::vector<V> cotangent(at(count * rows), zero), pending(at(count * rows), zero);
-    std::vector<V> decay_gradients(at(rows), zero);
+    std::vector<V> decay_gradients(at(rows), zero), rate_gradients(at(rows), zero);
+    constexpr bool sums_rates = has_rates<Op, Columns> && takes_rates<Gradients, wider<T>>;
+    std::vector<std::array<wider<T>, columns_of<V>::width>> rates(
+        at(sums_rates ? count * rows : 0));
     std::vector<typename Adjoint::decay_type> later(at(count * rows));
     std::vector<head_gradients<Lanes>> of_token(at(sums_columns && !once_a_head ? chunk : 0),
                                                 head_gradients<Lanes>(rows));
@@ -119,7 +97,8 @@ class walk_adjoint {
         constant.push_back(widen<V>(decay_of(op.at(w.token(0)), i, group(0))));
     for (auto& decay : later) never_fade(decay);
     auto const adjoint_of = [&](index g) {
-      return Adjoint(op, dy, gradients, group(g), rows, constant.data(), decay_gradients.data());
+      return Adjoint(op, dy, gradients, group(g), rows, constant.data(), decay_gradients.data(),
+                     rate_gradients.data());
     };
 
     std::vector<V> current(at(count * rows), zero);
@@ -153,10 +132,19 @@ class walk_adjoint {
         }
         total += of_chunk;
         of_chunk.clear();
+        for (index i = 0; i < rows && sums_rates; ++i)
+          add_lanes(rates[at(g * rows + i)].data(), rate_gradients[at(i)]);
+        std::fill(rate_gradients.begin(), rate_gradients.end(), zero);
       }
       for (index k = 0; k < tokens && !of_token.empty(); ++k)
-        hand_over(gradients, w.token(begin + k), of_token[at(k)]);
+        hand_over(op, gradients, w.token(begin + k), of_token[at(k)], in_lanes_);
     }
+    if constexpr (sums_rates)
+      for (index g = 0; g < count; ++g)
+        for (index i = 0; i < rows; ++i)
+          for_each_column(group(g), [&](index j, int l) {
+            gradients.rate(w.sequence, w.head, i, j, rates[at(g * rows + i)][at(l)]);
+          });
     if (options_.initial_gradient.present())
       for (index g = 0; g < count; ++g)
         for (index i = 0; i < rows; ++i)
