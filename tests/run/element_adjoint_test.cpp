@@ -128,15 +128,9 @@ void expect_every_size() {
           << rows << " x " << columns << ", " << time;
     }
 }
-TEST(ElementAdjoint, DecaysInRates) {
-  expect_every_size<fades::by_rate, false>();
-  expect_every_size<fades::by_rate, true>();
-}
-TEST(ElementAdjoint, DecaysInLogs) {
-  expect_every_size<fades::by_log, false>();
-  expect_every_size<fades::by_log, true>();
-}
-TEST(ElementAdjoint, DecaysInFactorsNegativeOnesToo) {
+TEST(ElementAdjoint, DecaysInRates) { expect_every_size<fades::by_rate, false>(); }
+TEST(ElementAdjoint, DecaysInLogs) { expect_every_size<fades::by_log, false>(); }
+TEST(ElementAdjoint, DecaysInFactorsNegativeOnesTooAndNoOtherTerms) {
   expect_every_size<fades::by_factor, false>();
   expect_every_size<fades::by_factor, true>();
 }
@@ -155,17 +149,17 @@ TEST(ElementAdjoint, BackwardInTimePackedAndInAnyStrides) {
   }
 }
 
-// What is left of a state after 100 tokens that forget 1e-9 of it each is seen in what comes back.
+// A rate of -2e-8 takes 2e-5 in 1000 tokens, which its factor, 1 in float, would not.
 TEST(ElementAdjoint, SlowDecaysStrongOnesAndResets) {
   auto const fill = [](auto& in) {
     in.rate.fill([](index, index i, index, index j) {
-      float const rates[] = {0, -1e-9f, -205, -87, -HUGE_VALF, -20, -0.5f};
+      float const rates[] = {0, -2e-8f, -205, -87, -HUGE_VALF, -20, -0.5f};
       return rates[(3 * i + j) % 7];
     });
     in.step.fill([](index, index t, index, index j) { return 1 + 0.1 * double((t + j) % 5); });
   };
-  element_inputs<float> in(1, 100, 1, 9, 75);
-  element_inputs<double> exact(1, 100, 1, 9, 75);
+  element_inputs<float> in(1, 1000, 1, 9, 75);
+  element_inputs<double> exact(1, 1000, 1, 9, 75);
   fill(in), fill(exact);
   found<float> is(in, {});
   found<double> should_be(exact, {});
@@ -180,9 +174,10 @@ TEST(ElementAdjoint, SlowDecaysStrongOnesAndResets) {
   should_be.terms.key.for_each([&](index b, index t, index h, index i) {
     key.add(static_cast<double>(is.terms.key(b, t, h, i)), should_be.terms.key(b, t, h, i));
   });
-  EXPECT_LE(value.both(), 1e-6);
-  EXPECT_LE(initial.both(), 1e-6);
-  EXPECT_LE(key.both(), 1e-6);
+  // Roundings of states that add 1000 terms.
+  EXPECT_LE(value.both(), 2e-6);
+  EXPECT_LE(initial.both(), 2e-6);
+  EXPECT_LE(key.both(), 2e-6);
 }
 
 // A number that is none before a reset or behind it goes where it goes token by token: to its own

@@ -36,20 +36,25 @@ class strip_decays {
   WANE_HOST_INLINE strip_decays(Op const& op, index head, Columns const (&columns)[R], index rows) {
     if constexpr (in_rates)
       for (index i = 0; i < rows; ++i)
-        unroll<R>([&](auto r) WANE_INLINE_LAMBDA { rate_[i][r] = op.rate(head, i, columns[r]); });
+        unroll<R>([&](auto r)
+                      WANE_INLINE_LAMBDA { rates_.of[i][r] = op.rate(head, i, columns[r]); });
   }
   template <class Seen>
   WANE_HOST_INLINE auto at(Seen const& x, index i, int r, Columns columns) const {
     if constexpr (in_rates)
-      return decay_from_log(multiply(rate_[i][r], x.step(columns)));
+      return decay_from_log(multiply(rates_.of[i][r], x.step(columns)));
     else
       return decay_of(x, i, columns);
   }
 
-  WANE_HOST_INLINE V rate(index i, int r) const requires in_rates { return rate_[i][r]; }
+  WANE_HOST_INLINE V rate(index i, int r) const requires in_rates { return rates_.of[i][r]; }
 
  private:
-  V rate_[in_rates ? rows_of_strip : 1][R];
+  struct held {
+    V of[rows_of_strip][R];
+  };
+  struct nothing {};
+  std::conditional_t<in_rates, held, nothing> rates_;
 };
 
 // One strip over a walk; `state` has `rows` rows.
