@@ -9,6 +9,12 @@
 
 namespace wane {
 
+// x < bound ? a : b, for words or vectors of them that are 2^31 at most.
+template <std::uint32_t bound, class Words>
+WANE_INLINE Words where_less(Words const& x, Words const& a, Words const& b) {
+  return b ^ ((0u - ((x - bound) >> 31)) & (a ^ b));
+}
+
 // Both have the formulas of their bits, for one number and for vectors of them: widen gives the
 // bits of a float, narrow takes them.
 
@@ -30,7 +36,7 @@ struct bfloat16 {
   template <class Floats, class Words>
   WANE_INLINE static Words narrow(Words const& word) {
     Words const rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
-    return (word & 0x7fffffffu) > 0x7f800000u ? (word >> 16) | 0x40u : rounded;  // NaN
+    return where_less<0x7f800001u>(word & 0x7fffffffu, rounded, (word >> 16) | 0x40u);  // NaN
   }
 };
 
@@ -53,8 +59,8 @@ struct float16 {
     Words const normal = (magnitude << 13) + 0x38000000u;
     Words const subnormal =
         __builtin_bit_cast(Words, __builtin_bit_cast(Floats, magnitude + 0x3f000000u) - 0.5f);
-    Words const finite = magnitude < 0x0400u ? subnormal : normal;
-    return sign | (magnitude >= 0x7c00u ? special : finite);
+    Words const finite = where_less<0x0400u>(magnitude, subnormal, normal);
+    return sign | where_less<0x7c00u>(magnitude, finite, special);
   }
   template <class Floats, class Words>
   WANE_INLINE static Words narrow(Words const& word) {
@@ -62,9 +68,10 @@ struct float16 {
     Words const normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
     Words const subnormal =
         __builtin_bit_cast(Words, __builtin_bit_cast(Floats, magnitude) + 0.5f) - 0x3f000000u;
-    Words const finite = magnitude < 0x38800000u ? subnormal : normal;
-    Words const number = magnitude >= 0x477ff000u ? magnitude * 0u + 0x7c00u : finite;
-    return sign | (magnitude > 0x7f800000u ? magnitude * 0u + 0x7e00u : number);
+    Words const infinity = magnitude * 0u + 0x7c00u, nan = magnitude * 0u + 0x7e00u;
+    Words const finite = where_less<0x38800000u>(magnitude, subnormal, normal);
+    Words const number = where_less<0x477ff000u>(magnitude, finite, infinity);
+    return sign | where_less<0x7f800001u>(magnitude, number, nan);
   }
 };
 
