@@ -12,6 +12,7 @@
 #include "ggml/operation.hpp"
 #include "shared/exit_status.hpp"
 #include "shared/input.hpp"
+#include "shared/larger.hpp"
 #include "shared/stopwatch.hpp"
 
 namespace wane::bench {
@@ -46,11 +47,10 @@ double error_of(named_operation const& which, ggml_shape const& shape, int threa
   for (auto const& [first, last] : {std::pair{std::size_t{0}, outputs}, {outputs, found.size()}}) {
     double apart = 0, largest = 0;
     for (std::size_t i = first; i < last; ++i) {
-      double const each = std::abs(double(found[i]) - expected[i]);
-      if (!(each <= apart)) apart = each;  // a NaN stays
+      apart = larger(apart, std::abs(double(found[i]) - expected[i]));
       largest = std::max(largest, std::abs(expected[i]));
     }
-    if (!(apart / largest <= worst)) worst = apart / largest;
+    worst = larger(worst, apart / largest);
   }
   return worst;
 }

@@ -9,6 +9,7 @@
 #include "kernels/buffers.hpp"
 #include "kernels/linear_recurrence_loops.hpp"
 #include "kernels/row.hpp"
+#include "shared/larger.hpp"
 #include "wane/operators/softmax_attention.hpp"
 #include "wane/run/attention_adjoint.hpp"
 
@@ -116,8 +117,7 @@ struct attention_problem {
       }
     if (!row.backward) return of[3].relative();
     double largest = 0;
-    for (int i = 0; i < 3; ++i)
-      if (!(of[i].relative() <= largest)) largest = of[i].relative();
+    for (int i = 0; i < 3; ++i) largest = larger(largest, of[i].relative());
     return largest;
   }
   std::vector<std::span<float>> outputs() const {

@@ -8,6 +8,7 @@
 #include "kernels/caches.hpp"
 #include "kernels/exponential_bank_loops.hpp"
 #include "kernels/row.hpp"
+#include "shared/larger.hpp"
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
@@ -161,7 +162,7 @@ double bank_error(bank_problem<T> const& problem, bool backward) {
   for (std::size_t i = 0; i < 3; ++i) {
     difference of_nodes;
     for (std::size_t s = 0; s < states; ++s) of_nodes.add(Wide(found[i][s]), sums[i][s]);
-    if (!(of_nodes.relative() <= largest)) largest = of_nodes.relative();
+    largest = larger(largest, of_nodes.relative());
   }
   return largest;
 }

@@ -11,6 +11,7 @@
 #include "kernels/buffers.hpp"
 #include "kernels/keyed_loops.hpp"
 #include "kernels/row.hpp"
+#include "shared/larger.hpp"
 #include "wane/operators/keyed.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
@@ -207,7 +208,7 @@ double keyed_error(keyed_problem const& problem) {
   double largest = 0;
   for_each_input(
       [&](keyed_tensor const& is, difference const& found) {
-        if (is.data && !(found.relative() <= largest)) largest = found.relative();
+        if (is.data) largest = larger(largest, found.relative());
       },
       p.gradients, of);
   return largest;

@@ -75,7 +75,8 @@ class keyed_token {
     if (removes()) s.noalias() -= erase_ * read_.transpose();
   }
 
-  // From dL/dS after the token, g, to that before it, and to the gradients of the token.
+  // From dL/dS after the token, g, to that before it, and to the gradients of the token. Not for
+  // VLA's DeltaNet, which has no row backward.
   void retreat(matrix const& before, matrix& g, keyed_inputs_of<vector>& d) {
     find_terms(before);
     vector const of_key = g * written_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/eigen.hpp"
+#include "shared/larger.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 
 namespace wane::bench {
@@ -111,9 +112,7 @@ class difference {
  public:
   template <class Wide>
   void add(Wide is, Wide must_be) {
-    double const d = static_cast<double>(std::abs(is - must_be));
-    // Not std::max: a NaN must stay.
-    if (!(d <= largest_)) largest_ = d;
+    largest_ = larger(largest_, static_cast<double>(std::abs(is - must_be)));
     scale_ = std::max(scale_, static_cast<double>(std::abs(must_be)));
   }
   double relative() const { return largest_ / scale_; }

@@ -9,6 +9,7 @@
 #include "kernels/linear_recurrence_loops.hpp"
 #include "kernels/mamba1_loops.hpp"
 #include "kernels/row.hpp"
+#include "shared/larger.hpp"
 #include "wane/operators/mamba1.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
@@ -107,7 +108,7 @@ struct mamba1_problem {
     double largest = apart(rates_gradient.transpose(), to.rates);
     for (double const each : {apart(found.x, to.x), apart(found.dt, to.dt),
                               apart(found.keys, to.keys), apart(found.queries, to.queries)})
-      if (!(each <= largest)) largest = each;
+      largest = larger(largest, each);
     return largest;
   }
   static double apart(mamba1_rows<double> const& is, mamba1_rows<double> const& must_be) {

@@ -213,6 +213,23 @@ TEST(Mamba1, DoesNotForgetAtARateOfZeroAndForgetsAllAtMinusInfinity) {
   EXPECT_EQ(output_of(p), (std::vector<double>{5, 7, 5, 0}));
 }
 
+// As one that leaves nothing either, and whose product with a gradient of zero is zero.
+TEST(Mamba1, HasFiniteGradientsAtARateOfMinusInfinity) {
+  for (index channels : {3, 70}) {
+    std::vector<std::vector<double>> found;
+    for (double rate : {-1e9, -HUGE_VAL}) {
+      mamba1_problem<double> p{.tokens = 50, .states = 3, .channels = channels};
+      p.A[1] = rate;
+      std::vector<double> dy = p.x, all;
+      adjoint(p.make(0, 50), p.of_channels(dy.data()), p.gradients());
+      for (auto const& of : p.input_gradients()) all.insert(all.end(), of.begin(), of.end());
+      found.push_back(all);
+    }
+    for (double g : found[1]) ASSERT_TRUE(std::isfinite(g));
+    EXPECT_EQ(found[0], found[1]);
+  }
+}
+
 TEST(Mamba1, KeepsANaNInItsChannelAndItsSequence) {
   mamba1_problem<float> p{.tokens = 20, .channels = 40};
   p.dt[5 * 40 + 17] = NAN;

@@ -165,7 +165,7 @@ TEST(ElementAdjoint, SlowDecaysStrongOnesAndResets) {
   found<double> should_be(exact, {});
   find<fades::by_rate, false>(is, in, {}, false);
   find<fades::by_rate, false>(should_be, exact, {}, true);
-  support::nearness value, initial, key;
+  support::nearness value, initial, key, step;
   should_be.terms.value.for_each([&](index b, index t, index h, index j) {
     value.add(static_cast<double>(is.terms.value(b, t, h, j)), should_be.terms.value(b, t, h, j));
   });
@@ -174,7 +174,12 @@ TEST(ElementAdjoint, SlowDecaysStrongOnesAndResets) {
   should_be.terms.key.for_each([&](index b, index t, index h, index i) {
     key.add(static_cast<double>(is.terms.key(b, t, h, i)), should_be.terms.key(b, t, h, i));
   });
+  should_be.terms.step.for_each([&](index b, index t, index h, index j) {
+    ASSERT_TRUE(std::isfinite(is.terms.step(b, t, h, j)));
+    step.add(static_cast<double>(is.terms.step(b, t, h, j)), should_be.terms.step(b, t, h, j));
+  });
   // Roundings of states that add 1000 terms.
+  EXPECT_LE(step.both(), 2e-6);
   EXPECT_LE(value.both(), 2e-6);
   EXPECT_LE(initial.both(), 2e-6);
   EXPECT_LE(key.both(), 2e-6);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 
@@ -92,16 +93,18 @@ struct stored_words {
   typedef std::uint32_t words __attribute__((vector_size(W * 4)));
   using floats = typename simd<float, W>::vector;
 };
-template <int W, class T>
-requires(sizeof(T) == 2) WANE_HOST_INLINE simd<float, W> load_lanes(T const* from) {
+template <class T>
+concept stored_in_16_bits = std::same_as<T, bfloat16> || std::same_as<T, float16>;
+template <int W, stored_in_16_bits T>
+WANE_HOST_INLINE simd<float, W> load_lanes(T const* from) {
   typename stored_words<W>::halves half;
   std::memcpy(&half, from, sizeof half);
   auto const words = __builtin_convertvector(half, typename stored_words<W>::words);
   using floats = typename stored_words<W>::floats;
   return __builtin_bit_cast(floats, T::template widen<floats>(words));
 }
-template <class T, int W>
-requires(sizeof(T) == 2) WANE_HOST_INLINE void store_lanes(T* to, simd<float, W> value) {
+template <stored_in_16_bits T, int W>
+WANE_HOST_INLINE void store_lanes(T* to, simd<float, W> value) {
   using floats = typename stored_words<W>::floats;
   auto const words = __builtin_bit_cast(typename stored_words<W>::words, value.v);
   auto const half =

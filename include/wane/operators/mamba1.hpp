@@ -105,7 +105,7 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
   // Any may be absent. B and C have the H heads of x: those of groups are to be summed
   // (sum_over_groups). D holds what each token adds, [B, T, H, D], to be summed over tokens
   // (sum_over_tokens), as dt is for dt_bias. A holds the sum of each sequence, [sequences, H, D,
-  // N], neighbouring channels best neighbours in memory.
+  // N].
   struct gradients {
     sequence_view<Io> x, dt, B, C, D = {};
     view<sum, 4> A = {};
@@ -119,7 +119,7 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
       for (int i = 0; A.data && i < 4; ++i)
         check_extent("the gradient of A", names[i], A.extent[i], extents[i]);
     }
-    wane::layout layout() const { return layout_of(x, dt, B, C, D, by_row(A)); }
+    wane::layout layout() const { return layout_of(x, dt, B, C, D); }
 
     WANE_INLINE void rate(index sequence, index head, index i, index j, sum g) const {
       if (A.data) A(sequence, head, j, i) = g;
@@ -153,12 +153,6 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
  private:
   // Parameters as sequence_view reads them: [sequences, N, H, D], rows in the place of time.
   using parameter_view = sequence_view<widened<Io> const>;
-  template <class T>
-  static sequence_view<T> by_row(view<T, 4> const& x) {
-    auto const& [sequences, heads, columns, rows] = x.extent;
-    auto const& s = x.stride;
-    return {x.data, {sequences, rows, heads, columns}, {s[0], s[3], s[1], s[2]}};
-  }
   static parameter_view by_row(view<widened<Io> const, 3> const& x) {
     auto const& e = x.extent;
     auto const& s = x.stride;

@@ -104,6 +104,12 @@ WANE_INLINE V decay_derivative(split_decay<V> w, V s) {
   return carried(w, s, V(real_type<typename scalar_of_value<V>::type>(0)));
 }
 
+// sum + rate g, where a rate that resets, -infinity, counts nothing.
+template <class V>
+WANE_INLINE V by_rate(V rate, V g, V sum) {
+  return where_zero(g, sum, multiply_add(rate, g, sum));
+}
+
 // Sums over columns of the gradients of one token, or over tokens too.
 template <class T>
 struct head_gradients {

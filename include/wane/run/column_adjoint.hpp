@@ -73,7 +73,7 @@ class column_adjoint {
         erase_cotangent = multiply_add(V(conjugate(x.erase_write(i))), g, erase_cotangent);
       if constexpr (has_rates<Op, Columns>) {
         V const rate = op_.rate(at.head, i, columns_), step = seen.step(columns_);
-        step_gradient = multiply_add(conjugate(rate), decay_gradient, step_gradient);
+        step_gradient = by_rate(conjugate(rate), decay_gradient, step_gradient);
         rate_gradients_[i] = multiply_add(conjugate(step), decay_gradient, rate_gradients_[i]);
       }
       add_row(sums, i, dy, after[i], g, decay_gradient, written, erased);

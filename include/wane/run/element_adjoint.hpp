@@ -124,8 +124,8 @@ class element_adjoint {
     Decay* const behind = decays_.data() + w.count * rows_ * R;
     for (index n = 0; n < rows_ * R; ++n) never_fade(behind[n]);
     if (b + 1 < blocks_) {
-      auto const seen = in_columns(op.at(walk_.token((b + 1) * most_tokens)), columns,
-                                   std::make_integer_sequence<int, R>{});
+      Token const x = op.at(walk_.token((b + 1) * most_tokens));
+      auto const seen = in_columns(x, columns, std::make_integer_sequence<int, R>{});
       for (index i = 0; i < rows_; ++i)
         unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
           behind[i * R + r] = widen<V>(decays.at(seen[r], i, r, columns[r]));
@@ -226,8 +226,7 @@ class element_adjoint {
           else
             of_value[r] = of_value[r] + g;
           of_key = present(columns[r], multiply_add(value[r], g, of_key));
-          if constexpr (in_rates)
-            of_step[r] = multiply_add(decays.rate(i, r), by_decay, of_step[r]);
+          if constexpr (in_rates) of_step[r] = by_rate(decays.rate(i, r), by_decay, of_step[r]);
           if constexpr (sums_rates) of_rate[i][r] = multiply_add(step[r], by_decay, of_rate[i][r]);
         });
         if constexpr (has_key<Token>) sums.rows[size(i)].key += of_key;

@@ -36,7 +36,7 @@ struct panel_columns {
       for (; j + width <= end; j += width) read(lanes<width>{first + j}).store(to + j);
       if (j < end) {
         read(partial_lanes<width>{first + j, static_cast<int>(end - j)}).store(to + j);
-        j += width;
+        j = end;
       }
     }
     for (; j < end; ++j) to[j] = read(first + j);
