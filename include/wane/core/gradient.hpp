@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <type_traits>
+
 #include "wane/core/place.hpp"
 
 namespace wane {
@@ -89,6 +91,11 @@ concept takes_all = requires(Sink sink, all_gradients<V> g) {
 template <class Gradients, class V>
 concept takes_rates = requires(Gradients const& gradients, index n, V g) {
   gradients.rate(n, n, n, n, g);
+};
+// A tensor may have that name too.
+template <class Gradients>
+concept has_rate_member = requires {
+  requires std::is_member_function_pointer_v<decltype(&Gradients::rate)>;
 };
 template <class Sink, class Column, class V>
 concept takes_all_of_columns = requires(Sink sink, Column j, column_gradients<V> g) {

@@ -72,10 +72,9 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   static_assert(!takes_rates<Gradients, wider<T>> || (has_rates<Op> && !channelwise<Op>),
                 "wane::adjoint: rate(sequence, head, i, j, g) of gradients is for operators with "
                 "rows that have rate(head, i, j), their tokens step(j)");
-  static_assert(
-      takes_rates<Gradients, wider<T>> || !requires { &Gradients::rate; },
-      "wane::adjoint: rate(sequence, head, i, j, g) of gradients is const and takes "
-      "double, or the wider type; one here does not, and would not be called");
+  static_assert(takes_rates<Gradients, wider<T>> || !has_rate_member<Gradients>,
+                "wane::adjoint: rate(sequence, head, i, j, g) of gradients is const and takes "
+                "double, or the wider type; one here does not, and would not be called");
   static_assert(takes_what_it_names<Sink, T>,
                 "wane::adjoint: element, column, row and whole of a sink take gradients of the "
                 "type the recurrence computes in; one here takes another, and would not be called");
