@@ -20,6 +20,7 @@
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/operators/mamba1.hpp"
 #include "wane/operators/mamba2.hpp"
+#include "wane/operators/retention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
 #include "wane/operators/softmax_attention.hpp"

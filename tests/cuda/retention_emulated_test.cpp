@@ -1,0 +1,26 @@
+// retention goes through the scan of wane::cuda from the operator that the CPU runs.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "support/laws_hold.hpp"
+#include "support/retention_problem.hpp"
+#include "wane/testing/emulated_run.hpp"
+#include "wane/testing/laws.hpp"
+
+namespace wane::testing {
+namespace {
+
+TEST(EmulatedRetention, KeepsTheLaws) {
+  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  for (index columns : {1, 33}) {
+    support::expect_to_hold(
+        check_laws(support::retention_problem<float>{.batch = 1, .heads = 2, .columns = columns},
+                   1e-6, 1, runner));
+    support::expect_to_hold(check_laws(
+        support::retention_problem<double>{.batch = 1, .heads = 2, .columns = columns, .nodes = 16},
+        1e-12, 1, runner));
+  }
+}
+
+}  // namespace
+}  // namespace wane::testing

@@ -1,0 +1,173 @@
+// retention is the sum of values faded by power laws, each with its own order, over shared rates.
+// SPDX-License-Identifier: MIT
+#include "wane/operators/retention.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "support/expect_error.hpp"
+#include "support/laws_hold.hpp"
+#include "support/nearness.hpp"
+#include "support/retention_problem.hpp"
+#include "wane/core/storage.hpp"
+#include "wane/run/check_values.hpp"
+#include "wane/testing/adjoint_laws.hpp"
+
+namespace {
+
+using support::expect_to_hold, support::retention_problem;
+using wane::index;
+using wane::spectra::gruenwald_letnikov;
+using wane::testing::check_adjoint_laws;
+using wane::testing::check_laws;
+
+static_assert(wane::scannable<wane::retention<float>>);
+static_assert(wane::reads_lanes<wane::retention<wane::bfloat16>>);
+static_assert(std::is_trivially_copyable_v<wane::retention<double>>);
+
+template <class Io>
+std::vector<Io> output_of(retention_problem<Io> const& p) {
+  std::vector<Io> y(p.value.size(), Io(NAN));
+  run(p.make(0, p.tokens), p.values(y));
+  return y;
+}
+
+// sum_i w_{t-i}(alpha_i) v_i with w = kernel(alpha)(lag), in double.
+template <class Io, class Kernel>
+double distance(retention_problem<Io> const& p, std::vector<Io> const& y, Kernel const& kernel,
+                index first = 0, index stride = 1) {
+  support::nearness near;
+  auto const number = [](auto x) { return static_cast<double>(x); };
+  for (index b = 0; b < p.batch; ++b)
+    for (index h = 0; h < p.heads; ++h)
+      for (index t = first; t < p.tokens; t += stride) {
+        std::vector<double> sum(static_cast<std::size_t>(p.columns));
+        for (index i = 0; i <= t; ++i) {
+          double const weight = kernel(number(p.orders(p.alpha)(b, i, h)), t - i);
+          for (index j = 0; j < p.columns; ++j)
+            sum[static_cast<std::size_t>(j)] += weight * number(p.values(p.value)(b, i, h, j));
+        }
+        for (index j = 0; j < p.columns; ++j)
+          near.add(number(p.values(y)(b, t, h, j)), sum[static_cast<std::size_t>(j)]);
+      }
+  return near.both();
+}
+
+template <class Io>
+class Retention : public testing::Test {};
+using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+TYPED_TEST_SUITE(Retention, Types);
+
+TYPED_TEST(Retention, IsItsFormula) {
+  using T = wane::widened<TypeParam>;
+  for (auto [nodes, columns] : {std::pair<std::int64_t, index>{8, 7}, {16, 1}, {19, 64}}) {
+    retention_problem<TypeParam> p{.tokens = 40, .columns = columns, .nodes = nodes};
+    auto const table = p.weights.table();
+    auto const kernel = [&](double alpha, index lag) {
+      auto const order = table.at(static_cast<T>(alpha));
+      double sum = lag ? 0 : static_cast<double>(order.weight(table.nodes()));
+      for (index s = 0; s < table.nodes(); ++s)
+        sum += static_cast<double>(order.weight(s)) *
+               std::exp(static_cast<double>(table.log_decay(0, 0, 0, s)) * double(lag));
+      return sum;
+    };
+    // Roundings of the outputs, and in float of some weights of either sign near order 1.
+    double const bound = std::is_same_v<TypeParam, double>           ? 1e-14
+                         : std::is_same_v<TypeParam, float>          ? 1e-6
+                         : std::is_same_v<TypeParam, wane::bfloat16> ? 4e-3
+                                                                     : 5e-4;
+    EXPECT_LT(distance(p, output_of(p), kernel), bound) << nodes << " " << columns;
+  }
+}
+
+auto const exact_kernel = [](double alpha, index lag) { return gruenwald_letnikov(alpha)(lag); };
+
+// What the shared rates promise on a million tokens, for orders from 0.1 to 1.
+TEST(RetentionOfAMillionTokens, IsThePowerLawOfEveryToken) {
+  auto const check = [](auto zero, std::int64_t nodes, double bound) {
+    retention_problem<decltype(zero)> const p{.batch = 1,
+                                              .tokens = 1000000,
+                                              .heads = 1,
+                                              .columns = 2,
+                                              .nodes = nodes,
+                                              .horizon = 1000000};
+    EXPECT_LT(distance(p, output_of(p), exact_kernel, 99999, 300000), bound) << nodes;
+  };
+  check(0., 16, 2e-3);
+  check(0.f, 16, 5e-3);
+  check(0., 19, 3e-4);
+  check(0.f, 19, 1e-3);
+}
+
+// alpha = 1 forgets nothing within the horizon.
+TEST(RetentionOfOrderOne, IsASum) {
+  retention_problem<float> p{.batch = 1, .tokens = 1000, .heads = 1, .columns = 1, .nodes = 14};
+  p.value.assign(1000, 1.f), p.alpha.assign(1000, 1.f);
+  std::vector<float> const y = output_of(p);
+  for (std::size_t t = 0; t < 1000; ++t)
+    EXPECT_NEAR(y[t] / static_cast<float>(t + 1), 1, 1e-4f) << t;
+}
+
+TEST(Retention, KeepsTheLaws) {
+  for (index columns : {1, 65}) {
+    expect_to_hold(check_laws(retention_problem<float>{.columns = columns}, 1e-6));
+    expect_to_hold(check_laws(retention_problem<double>{.columns = columns, .nodes = 19}, 1e-12));
+  }
+}
+
+TEST(Retention, HasTheGradientsOfValuesAndOrders) {
+  for (index columns : {1, 7, 16}) {
+    // Away from the ends of the orders, which differences must not pass.
+    retention_problem<double> p{.tokens = 40, .columns = columns, .least = 0.11, .most = 0.99};
+    expect_to_hold(check_adjoint_laws(p, 1e-8));
+  }
+}
+
+// Not only of the sum of exponentials, but of the power law it stands for.
+TEST(Retention, HasTheGradientByTheOrderOfThePowerLaw) {
+  retention_problem<double> p{.batch = 1, .tokens = 400, .heads = 1, .columns = 3, .nodes = 14};
+  std::vector<double> dy = p.value;
+  std::reverse(dy.begin(), dy.end());
+  adjoint(p.make(0, p.tokens), p.values(dy), p.gradients());
+  support::nearness near;
+  for (index i = 0; i < p.tokens; ++i) {
+    gruenwald_letnikov const kernel(p.alpha[std::size_t(i)]);
+    double wanted = 0;
+    for (index t = i; t < p.tokens; ++t)
+      for (index j = 0; j < 3; ++j)
+        wanted +=
+            p.values(dy)(0, t, 0, j) * kernel.derivative(t - i) * p.values(p.value)(0, i, 0, j);
+    near.add(p.to_alpha[std::size_t(i)], wanted);
+  }
+  EXPECT_LT(near.both(), 1e-3);
+}
+
+TEST(Retention, KnowsNoOrdersOutside) {
+  retention_problem<float> p{.batch = 1, .tokens = 20, .heads = 1, .columns = 5};
+  p.alpha[9] = 0.05f;
+  std::vector<float> const y = output_of(p);
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isnan(y[i]), i >= 9 * 5) << i;
+  support::expect_error({"direct at batch 0, time 9, head 0", "finite"},
+                        [&] { check_values(p.make(0, 20)); });
+  p.alpha[9] = 0.5f;
+  EXPECT_NO_THROW(check_values(p.make(0, 20)));
+}
+
+TEST(Retention, RefusesWhatDoesNotFit) {
+  retention_problem<float> p{.tokens = 3};
+  using op = wane::retention<float>;
+  auto const value = p.values(std::as_const(p.value));
+  auto alpha = p.orders(std::as_const(p.alpha));
+  support::expect_error({"the nodes of retention are empty"}, [&] { op{value, alpha, {}}; });
+  alpha.extent[2] = 2;
+  support::expect_error({"alpha has heads 2", "it must be 3"},
+                        [&] { op(value, alpha, p.weights.table()); });
+  std::vector<float> y(p.value.size());
+  support::expect_error({"alpha has no data"}, [&] {
+    run(op(value, wane::token_view<float const>(nullptr, 2, 3, 3), p.weights.table()), p.values(y));
+  });
+}
+
+}  // namespace
