@@ -1,4 +1,4 @@
-// expect: rate(sequence, head, i, j, g) of gradients is const and takes
+// expect: of gradients is const and takes double, or the wider type
 // SPDX-License-Identifier: MIT
 // A member rate that cannot be called would leave the gradient unwritten.
 #include "wane/operators/mamba1.hpp"

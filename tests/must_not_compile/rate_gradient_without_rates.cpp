@@ -1,4 +1,4 @@
-// expect: of gradients is for operators with rows that have rate(head, i, j)
+// expect: of gradients is for operators with rows that have rate
 // SPDX-License-Identifier: MIT
 // The gradient of rates that the operator does not have.
 #include "wane/operators/gla.hpp"
