@@ -9,9 +9,9 @@
 
 namespace wane {
 
-// y_t = sum_{i <= t} w_{t-i}(alpha_i) v_i, with the Gruenwald-Letnikov weights w (VORT, eq. 6), as
+// y_t = sum_{i <= t} w_{t-i}(alpha_i) v_i, with Gruenwald-Letnikov weights w (VORT, eq. 2), as
 //   M_{t,s} = e^{-r_s} M_{t-1,s} + c_s(alpha_t) v_t,   y_t = d(alpha_t) v_t + sum_s M_{t,s}
-// on rates that all orders share: no banks, no routing, and a gradient by the order. The state is
+// on rates that all orders share: eq. 12 without its banks, with a gradient by alpha. The state is
 // [B, H, S, V]. (RetNet is `retnet`.)
 //
 // value: v, [B, T, H, V]; alpha: [B, T, H], in [least, 1]; nodes: of spectra::order_weights.
