@@ -91,6 +91,13 @@ concept time_invariant = scannable<Op> && requires {
   requires Op::is_time_invariant;
 };
 
+// Decays by row that are constants: the same for all tokens of a head, and without a gradient. An
+// operator says so with a member `has_constant_decays`.
+template <class Op>
+concept constant_decays = scannable<Op> && requires {
+  requires Op::has_constant_decays;
+} && has_row_log_decay<token_of<Op>>;
+
 // One row, and each column its own recurrence: h_j <- w_j h_j + b_j.
 template <class Op>
 concept channelwise = scannable<Op> && requires {

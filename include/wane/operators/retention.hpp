@@ -19,6 +19,7 @@ namespace wane {
 template <class Io, class Accumulate = widened<Io>>
 class retention {
  public:
+  static constexpr bool has_constant_decays = true;
   using accumulate = Accumulate;
   using table = spectra::order_table<Accumulate>;
 

@@ -6,6 +6,7 @@
 #include "wane/run/affine_adjoint.hpp"
 #include "wane/run/element_adjoint.hpp"
 #include "wane/run/gradient_of_sums.hpp"
+#include "wane/run/lag_adjoint.hpp"
 #include "wane/run/options.hpp"
 #include "wane/run/walk_adjoint.hpp"
 
@@ -89,9 +90,11 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   check("initial_gradient", options.initial_gradient, sequences, shape);
 
   sequence_view<Out const> const dy = output_gradient;
-  if constexpr (has_panel_adjoint<Op>)
+  if constexpr (has_panel_adjoint<Op>) {
+    if constexpr (has_lags<Op>)
+      if (adjoint_lags(op, dy, gradients, options)) return;
     adjoint_affine(op, dy, gradients, options);
-  else {
+  } else {
     if constexpr (has_element_adjoint<Op>)
       if (adjoint_elements(op, dy, gradients, options)) return;
     adjoint_by_walks(op, dy, gradients, options);

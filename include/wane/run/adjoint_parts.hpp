@@ -138,33 +138,36 @@ struct head_gradients {
   }
 };
 
+// Hands a sink the gradients of a token's rows, `stride` apart in g (decay, key, query, erase_read
+// and erase_write), and of the whole token.
+template <class Sink, class T>
+void give_rows(Sink const& sink, index rows, index stride, bool in_lanes, T* g,
+               token_gradient<T> const& whole) {
+  index const n = stride;
+  if constexpr (takes_rows<Sink, T>)
+    for (index i = 0; i < rows; ++i)
+      sink.row(i, row_gradient<T>{g[i], g[n + i], g[2 * n + i], g[3 * n + i], g[4 * n + i]});
+  if constexpr (takes_tokens<Sink, T>) sink.whole(whole);
+  if constexpr (takes_all<Sink, T>)
+    sink.all(all_gradients<T>{rows, in_lanes, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
+}
+
 // Gives the sums of a token, or of a head, to the operator.
 template <class Op, class Gradients, class A>
 void hand_over(Op const& op, Gradients const& gradients, place<> at, head_gradients<A> const& sums,
                bool in_lanes) {
   using T = accumulate_type<Op>;
-  using Sink = sink_of<Gradients, Op>;
-  auto const sink = sink_at(gradients, op, at);
   auto const as_t = [](A x) { return static_cast<T>(gathered<wider<T>>(x)); };
-  token_gradient<T> const whole{as_t(sums.whole.decay), as_t(sums.whole.direct)};
-  if constexpr (takes_rows<Sink, T>)
-    for (index i = 0; i < static_cast<index>(sums.rows.size()); ++i) {
-      auto const& r = sums.rows[static_cast<std::size_t>(i)];
-      sink.row(i, row_gradient<T>{as_t(r.decay), as_t(r.key), as_t(r.query), as_t(r.erase_read),
-                                  as_t(r.erase_write)});
-    }
-  if constexpr (takes_tokens<Sink, T>) sink.whole(whole);
-  if constexpr (takes_all<Sink, T>) {
-    index const n = static_cast<index>(sums.rows.size());
-    std::vector<T> terms(static_cast<std::size_t>(5 * n));
-    T* const g = terms.data();
-    for (index i = 0; i < n; ++i) {
-      auto const& r = sums.rows[static_cast<std::size_t>(i)];
-      g[i] = as_t(r.decay), g[n + i] = as_t(r.key), g[2 * n + i] = as_t(r.query);
-      g[3 * n + i] = as_t(r.erase_read), g[4 * n + i] = as_t(r.erase_write);
-    }
-    sink.all(all_gradients<T>{n, in_lanes, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
+  index const n = static_cast<index>(sums.rows.size());
+  std::vector<T> terms(static_cast<std::size_t>(5 * n));
+  T* const g = terms.data();
+  for (index i = 0; i < n; ++i) {
+    auto const& r = sums.rows[static_cast<std::size_t>(i)];
+    g[i] = as_t(r.decay), g[n + i] = as_t(r.key), g[2 * n + i] = as_t(r.query);
+    g[3 * n + i] = as_t(r.erase_read), g[4 * n + i] = as_t(r.erase_write);
   }
+  give_rows(sink_at(gradients, op, at), n, n, in_lanes, g,
+            token_gradient<T>{as_t(sums.whole.decay), as_t(sums.whole.direct)});
 }
 
 // The operator gives vectors, and the sink takes them where it takes numbers.

@@ -202,12 +202,7 @@ class affine_adjoint {
     if constexpr (!has_key<Token>) std::fill_n(g + n, rows_, T(0));
     if constexpr (!has_query<Token>) std::fill_n(g + 2 * n, rows_, T(0));
     for (index i = 0; i < rows_; ++i) whole.decay += g[i];
-    if constexpr (takes_rows<Sink, T>)
-      for (index i = 0; i < rows_; ++i)
-        sink.row(i, row_gradient<T>{g[i], g[n + i], g[2 * n + i], g[3 * n + i], g[4 * n + i]});
-    if constexpr (takes_tokens<Sink, T>) sink.whole(whole);
-    if constexpr (takes_all<Sink, T>)
-      sink.all(all_gradients<T>{rows_, Lanes, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
+    wane::give_rows(sink, rows_, n, Lanes, g, whole);
   }
 
   template <class Numbers>

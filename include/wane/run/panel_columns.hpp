@@ -28,9 +28,26 @@ struct panel_columns {
     for (; j < end; j += width) body(j, std::integral_constant<int, 1>{});
   }
 
+  // The same with the lanes of vector r of the panel, columns(r): partial ones where some columns
+  // of the panel are not there. body(first column of a panel, its vectors, columns)
+  template <class Body>
+  WANE_HOST_INLINE void for_lanes(Body const& body) const {
+    for_panels([&](index j, auto vectors) WANE_INLINE_LAMBDA {
+      index const from = first + j, end = last;
+      if (from + vectors * width <= end)
+        return body(j, vectors, [&](int r) { return lanes<width>{from + r * width}; });
+      body(j, vectors, [&](int r) {
+        index const begin = from + r * width, there = end - begin;
+        return partial_lanes<width>{begin, static_cast<int>(there < 0       ? 0
+                                                            : there < width ? there
+                                                                            : width)};
+      });
+    });
+  }
+
   // What read(columns) gives of a token; zeros where none is present and behind the last column.
   template <bool Lanes, class Read>
-  void load(T* to, bool present, Read const& read) const {
+  WANE_HOST_INLINE void load(T* to, bool present, Read const& read) const {
     index j = 0, end = present ? count() : 0;
     if constexpr (Lanes) {
       for (; j + width <= end; j += width) read(lanes<width>{first + j}).store(to + j);

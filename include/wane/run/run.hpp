@@ -6,6 +6,7 @@
 #include "wane/run/bank.hpp"
 #include "wane/run/channels.hpp"
 #include "wane/run/elements.hpp"
+#include "wane/run/lags.hpp"
 #include "wane/run/sequential.hpp"
 #include "wane/run/step.hpp"
 
@@ -55,9 +56,11 @@ void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State
     run_channels(op, output, options);
   else if constexpr (runs_as_bank<Op>)
     run_bank(op, output, options);
-  else if constexpr (runs_in_panels<Op>)
+  else if constexpr (runs_in_panels<Op>) {
+    if constexpr (has_lags<Op>)
+      if (run_lags(op, output, options)) return;
     run_affine(op, output, options);
-  else if constexpr (runs_by_elements<Op>) {
+  } else if constexpr (runs_by_elements<Op>) {
     if (!run_elements(op, output, options)) run_in_order(op, output, options);
   } else
     run_in_order(op, output, options);

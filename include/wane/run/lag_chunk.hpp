@@ -1,0 +1,186 @@
+// A chunk of tokens whose rows fade by constants: from each to each later one, a single number.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+
+#include "wane/core/decay.hpp"
+#include "wane/core/recurrence.hpp"
+#include "wane/core/unroll.hpp"
+#include "wane/core/walk.hpp"
+#include "wane/run/aligned.hpp"
+#include "wane/run/panel_columns.hpp"
+
+namespace wane {
+
+// With the state M before tokens 0..N-1 and l_s the factor of row s,
+//   y_t = sum_s l_s^{t+1} M_s + sum_{i<=t} p_ti v_i,    p_ti = sum_s l_s^{t-i} k_is (+ d_t for i =
+//   t) M_s <- l_s^N M_s + sum_i l_s^{N-1-i} k_is v_i
+// The adjoint is the same with time turned round, p transposed and the two sums over rows changing
+// places. Each column costs 2 S + (N + 1)/2 + S/N multiply-adds a token, S being the rows.
+template <class Op>
+concept has_lags =
+    constant_decays<Op> && reads_lanes<Op> && has_key<token_of<Op>> && !has_query<token_of<Op>> &&
+    requires(token_of<Op> x) {
+  x.key(lanes<simd_width<accumulate_type<Op>>>{});
+  x.log_decay(lanes<simd_width<accumulate_type<Op>>>{});
+};
+
+// Tokens of a chunk and vectors of columns side by side: their values and sums fill the registers.
+inline constexpr int lag_tokens = simd_bytes == 64 ? 6 : 4, lag_vectors = simd_bytes == 64 ? 2 : 1;
+
+// What a chunk does to a state, by blocks of `width` rows: `reads` and `writes` are [N][width]
+// each, `decays` the wholes and the rests.
+template <class T, int N>
+struct lag_chunk {
+  static constexpr int width = simd_width<T>;
+
+  T const *reads, *writes, *decays;
+  T pairs[N][N];  // of a token and one before it, or itself
+
+  // Columns of a state whose rows lie `row_stride` apart: load(t, r) gives vector r of token t's
+  // values, store(t, r, y) takes what it is answered.
+  template <int R, class Load, class Store>
+  WANE_HOST_INLINE void take(index rows, T* state, index row_stride, Load const& load,
+                             Store const& store) const {
+    using vector = simd<T, width>;
+    vector v[N][R], y[N][R];
+    unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { v[t][r] = load(t, r); });
+      unroll<t + 1>([&](auto i) WANE_INLINE_LAMBDA {
+        vector const pair(pairs[t][i]);
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          y[t][r] = i == 0 ? pair * v[i][r] : multiply_add(pair, v[i][r], y[t][r]);
+        });
+      });
+    });
+    for (index block = 0; block * width < rows; ++block) {
+      T const *read = reads + block * N * width, *write = writes + block * N * width,
+              *decay = decays + block * 2 * width;
+      T const* const end = read + at_most(index{width}, rows - block * width);
+      for (; read < end; ++read, ++write, ++decay, state += row_stride) {
+        vector const whole(decay[0]), rest(decay[width]);
+        vector before[R], drive[R];
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          before[r] = vector::load(state + r * width), drive[r] = rest * before[r];
+        });
+        unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+          vector const from(read[t * width]), to(write[t * width]);
+          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+            y[t][r] = multiply_add(from, before[r], y[t][r]);
+            drive[r] = multiply_add(to, v[t][r], drive[r]);
+          });
+        });
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          multiply_add(whole, before[r], drive[r]).store(state + r * width);
+        });
+      }
+    }
+    unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { store(t, r, y[t][r]); });
+    });
+  }
+};
+
+// Tokens k to k + N - 1 of a walk.
+template <int N, class Op>
+WANE_HOST_INLINE std::array<token_of<Op>, N> tokens_at(Op const& op, walk const& w, index k) {
+  return [&]<std::size_t... t>(std::index_sequence<t...>) WANE_INLINE_LAMBDA {
+    return std::array<token_of<Op>, N>{op.at(w.token(k + static_cast<index>(t)))...};
+  }
+  (std::make_index_sequence<N>());
+}
+
+// The chunks of N tokens of one head.
+template <has_lags Op, int N>
+class lag_chunks {
+ public:
+  using T = accumulate_type<Op>;
+  using Token = token_of<Op>;
+  using vector = simd<T, simd_width<T>>;
+  static constexpr int width = vector::width;
+
+  lag_chunks(Op const& op, index head)
+      : op_(op),
+        rows_{0, recurrence_shape(op.shape()).rows},
+        powers_((N + 1) * rows_.padded()),
+        keys_(N * rows_.padded()),
+        reads_(N * rows_.padded()),
+        writes_(N * rows_.padded()),
+        decays_(2 * rows_.padded()) {
+    auto const x = op.at(place<>{0, 0, head});
+    rows_.template load<true>(powers_.data(), true, [&](auto s) { return x.log_decay(s); });
+    for (index s = 0; s < rows_.padded(); s += width) {
+      vector const log_decay = vector::load(power(0) + s);
+      unroll<N + 1>([&](auto n) WANE_INLINE_LAMBDA {
+        auto const faded = decay_from_log(vector(T(n)) * log_decay);
+        factor_of(faded).store(power(n) + s);
+        if constexpr (n > 0) factor_of(faded).store(reads_.data() + s * N + (n - 1) * width);
+        if constexpr (n == N) {
+          faded.whole.store(decays_.data() + 2 * s);
+          faded.rest.store(decays_.data() + 2 * s + width);
+        }
+      });
+    }
+  }
+
+  index padded_rows() const { return rows_.padded(); }
+  // The factor of every row after n tokens.
+  T* power(index n) const { return powers_.data() + n * rows_.padded(); }
+
+  // Of tokens k to k + N - 1 of a walk; valid until the next.
+  [[gnu::noinline]] lag_chunk<T, N> operator()(walk const& w, index k) const {
+    lag_chunk<T, N> chunk{reads_.data(), writes_.data(), decays_.data(), {}};
+    auto const x = tokens_at<N>(op_, w, k);
+    for (int i = 0; i < N; ++i)
+      rows_.template load<true>(keys_.data() + i * rows_.padded(), true,
+                                [&](auto s) { return x[static_cast<std::size_t>(i)].key(s); });
+    vector sum[padded_pairs] = {};
+    for (index s = 0; s < rows_.padded(); s += width)
+      unroll<N>([&](auto i) WANE_INLINE_LAMBDA {
+        vector const key = vector::load(keys_.data() + i * rows_.padded() + s);
+        unroll<N - i>([&](auto n) WANE_INLINE_LAMBDA {
+          vector const faded = n == 0 ? key : key * vector::load(power(n) + s);
+          sum[pair(i + n, i)] += faded;
+          if constexpr (i + n == N - 1) faded.store(writes_.data() + s * N + i * width);
+        });
+      });
+    T totals[padded_pairs];
+    for (int n = 0; n < padded_pairs; n += width) sums(sum + n).store(totals + n);
+    for (int t = 0; t < N; ++t) {
+      for (int i = 0; i <= t; ++i) chunk.pairs[t][i] = totals[pair(t, i)];
+      if constexpr (has_direct<Token>)
+        chunk.pairs[t][t] += T(x[static_cast<std::size_t>(t)].direct());
+    }
+    return chunk;
+  }
+
+ private:
+  static constexpr int padded_pairs = (N * (N + 1) / 2 + width - 1) / width * width;
+  static constexpr int pair(int t, int i) { return t * (t + 1) / 2 + i; }
+
+  Op const& op_;
+  panel_columns<T, 1> rows_;
+  aligned_numbers<T> powers_, keys_, reads_, writes_, decays_;
+};
+
+// No row is reset, or grows, within a chunk.
+template <has_lags Op>
+bool fades_by_lags(Op const& op) {
+  recurrence_shape const shape = op.shape();
+  for (index h = 0; h < shape.heads; ++h) {
+    auto const x = op.at(place<>{0, 0, h});
+    for (index s = 0; s < shape.rows; ++s)
+      if (!(x.log_decay(s) <= 0 && x.log_decay(s) * lag_tokens > -60)) return false;
+  }
+  return shape.batch > 0 && shape.time > 0;
+}
+
+// Rows of a state are so far apart: an odd number of vectors, so that they do not fall on the same
+// lines of a cache.
+template <class T, int Widest>
+index row_stride_of(panel_columns<T, Widest> const& columns) {
+  return (columns.padded() / simd_width<T> | 1) * simd_width<T>;
+}
+
+}  // namespace wane

@@ -1,0 +1,101 @@
+// run for recurrences whose rows fade by constants: chunk after chunk, all columns of each.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/lag_chunk.hpp"
+#include "wane/run/pieces.hpp"
+
+namespace wane {
+
+// Columns [first, last) of a walk.
+template <has_lags Op, class Out>
+class lag_runner {
+ public:
+  using T = accumulate_type<Op>;
+  using vector = simd<T, simd_width<T>>;
+  static constexpr int width = vector::width;
+
+  lag_runner(Op const& op, sequence_view<Out> const& output, index head, index first, index last,
+             bool streams)
+      : op_(op),
+        output_(output),
+        many_(op, head),
+        one_(op, head),
+        rows_(recurrence_shape(op.shape()).rows),
+        columns_{first, last},
+        row_stride_(row_stride_of(columns_)),
+        state_(rows_ * row_stride_),
+        streams_(streams) {}
+
+  template <class Access>
+  void operator()(walk const& w, Access const& access) {
+    std::fill_n(state_.data(), rows_ * row_stride_, T(0));
+    for (index s = 0; s < rows_; ++s)
+      for (index j = 0; j < columns_.count(); ++j) row(s)[j] = access.load(s, columns_.first + j);
+    index k = 0;
+    for (; k + lag_tokens <= w.count; k += lag_tokens) take(many_, w, k);
+    for (; k < w.count; ++k) take(one_, w, k);
+    for (index s = 0; s < rows_; ++s)
+      for (index j = 0; j < columns_.count(); ++j) access.save(s, columns_.first + j, row(s)[j]);
+  }
+
+ private:
+  T* row(index s) const { return state_.data() + s * row_stride_; }
+
+  template <int N>
+  void take(lag_chunks<Op, N> const& chunks, walk const& w, index k) const {
+    auto const chunk = chunks(w, k);
+    if (streams_)
+      answer<streamable<T, Out>>(chunk, w.part(k, N));
+    else
+      answer<false>(chunk, w.part(k, N));
+  }
+  template <bool Stream, int N>
+  [[gnu::noinline]] void answer(lag_chunk<T, N> const& chunk, walk const& w) const {
+    // Copies that no store can change: their strides stay in registers.
+    Op const op = op_;
+    auto const x = tokens_at<N>(op, w, 0);
+    Out* rows[N];
+    for (index t = 0; t < N; ++t) rows[t] = output_.element(w.token(t), 0);
+    columns_.for_lanes([&](index j, auto vectors, auto columns) WANE_INLINE_LAMBDA {
+      chunk.template take<vectors>(
+          rows_, state_.data() + j, row_stride_,
+          [&](auto t, auto r) WANE_INLINE_LAMBDA { return x[t].value(columns(r)); },
+          [&](auto t, auto r, vector y) WANE_INLINE_LAMBDA {
+            if constexpr (Stream && std::is_same_v<decltype(columns(0)), lanes<width>>)
+              stream(rows[t] + columns(r).first, y);
+            else
+              sequence_view<Out>(rows[t], 1, 1, 1, 1).write(place<>{}, columns(r), y);
+          });
+    });
+  }
+
+  Op const& op_;
+  sequence_view<Out> const& output_;
+  lag_chunks<Op, lag_tokens> many_;
+  lag_chunks<Op, 1> one_;
+  index rows_;
+  panel_columns<T, lag_vectors> columns_;
+  index row_stride_;
+  aligned_numbers<T> state_;
+  bool streams_;
+};
+
+// False where the operator cannot be run so: it or its outputs lie otherwise, or a row is reset.
+template <has_lags Op, class Out, class State>
+bool run_lags(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+  recurrence_shape const shape = op.shape();
+  store_by const how = choose_stores(op, output);
+  if (how == store_by::number || !fades_by_lags(op)) return false;
+  int const threads = threads_to_use(options.threads);
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const piece = columns_per_task(shape.columns, walks, threads,
+                                       lag_vectors * simd_width<accumulate_type<Op>>);
+  for_each_piece(
+      op, options, piece, threads, [&](walk const& w, index first, index last, auto const& state) {
+        lag_runner<Op, Out>(op, output, w.head, first, last, how == store_by::stream)(w, state);
+      });
+  return true;
+}
+
+}  // namespace wane

@@ -1,0 +1,186 @@
+// Chunks of rows that fade by constants: the same as the plain order, forward and backward.
+// SPDX-License-Identifier: MIT
+#include "wane/run/lags.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "support/affine_memory.hpp"
+#include "support/nearness.hpp"
+#include "wane/run/adjoint.hpp"
+#include "wane/run/run.hpp"
+
+namespace {
+
+using support::index, support::memory, support::tensor;
+using wane::place;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+// Rows of head h fade as those of token 0 do, or `scale` times as fast.
+template <class T>
+struct constant_memory {
+  static constexpr bool has_constant_decays = true;
+  using accumulate = T;
+
+  wane::sequence_view<T const> key_, value_, decay_;
+  T scale = 1;
+
+  explicit constant_memory(memory<T> const& m, T scaled = 1)
+      : key_(m.key.view()), value_(m.value.view()), decay_(m.decay.view()), scale(scaled) {}
+
+  wane::recurrence_shape shape() const {
+    auto const& v = value_.extent;
+    return {v[0], v[1], v[2], key_.extent[3], v[3]};
+  }
+  wane::layout layout() const { return wane::layout_of(key_, value_, decay_); }
+
+  struct token {
+    constant_memory const& op;
+    place<> where;
+
+    auto log_decay(auto s) const {
+      auto const x = op.decay_.read(place<>{0, 0, where.head}, s);
+      return x * decltype(x)(op.scale);
+    }
+    auto key(auto s) const { return op.key_.read(where, s); }
+    auto value(auto j) const { return op.value_.read(where, j); }
+    T direct() const { return op.key_.read(where, index{0}); }
+  };
+  token at(place<> where) const { return {*this, where}; }
+
+  struct gradients {
+    wane::sequence_view<T> key, value;
+    wane::token_view<T> direct;
+    wane::layout layout() const { return wane::layout_of(key, value); }
+
+    struct sink {
+      gradients const& to;
+      place<> where;
+      void column(auto j, auto g) const { to.value.write(where, j, g); }
+      void row(index s, wane::row_gradient<T> g) const { to.key.write(where, s, g.key); }
+      void whole(wane::token_gradient<T> g) const { to.direct.write(where, g.direct); }
+    };
+    sink at(place<> where) const { return {*this, where}; }
+  };
+};
+static_assert(wane::has_lags<constant_memory<float>> && wane::has_lags<constant_memory<double>>);
+
+struct sizes {
+  index time, rows, columns;
+};
+constexpr sizes all_sizes[] = {{1, 1, 1},  {2, 3, 15},  {5, 16, 16},  {6, 17, 17},
+                               {7, 8, 33}, {12, 1, 64}, {13, 19, 65}, {64, 16, 31}};
+
+// Outputs and states, through chunks in T, and in the plain order in double.
+template <class T>
+double forward_apart(sizes const& n, wane::direction way) {
+  memory<T> const m(2, n.time, 3, n.rows, n.columns);
+  memory<double> const exact(2, n.time, 3, n.rows, n.columns);
+  constant_memory<T> const op(m);
+  constant_memory<double> const plain(exact);
+  tensor<T> y(2, n.time, 3, n.columns);
+  tensor<double> right(2, n.time, 3, n.columns);
+  wane::recurrent_state<T> before(op), after(op);
+  wane::recurrent_state<double> exact_before(plain), exact_after(plain);
+  support::random_values random(3);
+  for (std::size_t i = 0; i < before.values().size(); ++i) {
+    auto const x = static_cast<float>(random.uniform(-1, 1));
+    before.values()[i] = x, exact_before.values()[i] = x;
+  }
+  EXPECT_TRUE(run_lags(op, wane::sequence_view<T>(y.view()),
+                       wane::run_options<T>{.initial = before, .final = after, .direction = way}));
+  wane::run_in_order(
+      plain, wane::sequence_view<double>(right.view()),
+      wane::run_options<double>{.initial = exact_before, .final = exact_after, .direction = way});
+  support::nearness near;
+  y.for_each([&](auto... at) { near.add(static_cast<double>(y(at...)), right(at...)); });
+  for (std::size_t i = 0; i < after.values().size(); ++i)
+    near.add(static_cast<double>(after.values()[i]), exact_after.values()[i]);
+  EXPECT_TRUE(y.margins_untouched());
+  return near.both();
+}
+
+TEST(Lags, EqualThePlainOrder) {
+  for (auto way : {wane::direction::forward, wane::direction::reverse})
+    for (auto const& n : all_sizes) {
+      EXPECT_LT(forward_apart<float>(n, way), 1e-6) << n.time << " " << n.rows << " " << n.columns;
+      EXPECT_LT(forward_apart<double>(n, way), 1e-14)
+          << n.time << " " << n.rows << " " << n.columns;
+    }
+}
+
+// Gradients by chunks in T, and by micro-chunks, whose tests hold them to derivatives, in double.
+template <class T>
+double gradients_apart(sizes const& n) {
+  memory<T> const m(2, n.time, 3, n.rows, n.columns);
+  memory<double> const exact(2, n.time, 3, n.rows, n.columns);
+  auto const gradients_of = [&](auto const& of, auto const& call) {
+    using U = std::remove_cvref_t<decltype(of.value(0, 0, 0, 0))>;
+    constant_memory<U> const op(of);
+    tensor<U> dy(2, n.time, 3, n.columns), value(2, n.time, 3, n.columns),
+        key(2, n.time, 3, n.rows);
+    std::vector<U> direct(static_cast<std::size_t>(6 * n.time));
+    support::random_values random(5);
+    dy.fill([&](auto...) { return static_cast<float>(random.uniform(-1, 1)); });
+    wane::recurrent_state<U> final(op), initial(op);
+    for (U& x : final.values()) x = static_cast<float>(random.uniform(-1, 1));
+    call(op, wane::sequence_view<U const>(dy.view()),
+         typename constant_memory<U>::gradients{
+             key.view(), value.view(), {direct.data(), 2, n.time, 3}},
+         wane::adjoint_options<U>{.final_gradient = final, .initial_gradient = initial});
+    std::vector<double> all;
+    auto const add = [&](auto const& x) {
+      for (auto const& g : x) all.push_back(static_cast<double>(g));
+    };
+    value.for_each([&](auto... at) { all.push_back(static_cast<double>(value(at...))); });
+    key.for_each([&](auto... at) { all.push_back(static_cast<double>(key(at...))); });
+    add(direct), add(initial.values());
+    return all;
+  };
+  auto const found =
+      gradients_of(m, [](auto const&... all) { EXPECT_TRUE(wane::adjoint_lags(all...)); });
+  auto const right = gradients_of(exact, [](auto const&... all) { wane::adjoint_affine(all...); });
+  support::nearness near;
+  for (std::size_t i = 0; i < found.size(); ++i) near.add(found[i], right[i]);
+  return near.both();
+}
+
+TEST(Lags, HaveTheSameGradients) {
+  for (auto const& n : all_sizes) {
+    EXPECT_LT(gradients_apart<float>(n), 1e-6) << n.time << " " << n.rows << " " << n.columns;
+    EXPECT_LT(gradients_apart<double>(n), 1e-14) << n.time << " " << n.rows << " " << n.columns;
+  }
+}
+
+// A number that is none reaches its own column from its own token on, and no other.
+TEST(Lags, KeepWhatIsNoNumberWhereItIs) {
+  memory<float> m(1, 15, 1, 4, 20);
+  m.value(0, 7, 0, 3) = std::numeric_limits<float>::quiet_NaN();
+  tensor<float> y(1, 15, 1, 20);
+  ASSERT_TRUE(run_lags(constant_memory<float>(m), wane::sequence_view<float>(y.view()),
+                       wane::run_options<float>{}));
+  y.for_each([&](index b, index t, index h, index j) {
+    EXPECT_EQ(std::isnan(y(b, t, h, j)), t >= 7 && j == 3) << t << " " << j;
+  });
+}
+
+// Rows that are reset, grow, or all but vanish within a chunk go another way, to the same end.
+TEST(Lags, LeaveOtherDecaysToOthers) {
+  for (double scale : {inf, -1., 1e4}) {
+    memory<double> m(1, 9, 1, 3, 18);
+    m.decay.fill([](auto...) { return -0.01f; });
+    constant_memory<double> const op(m, scale);
+    tensor<double> y(1, 9, 1, 18), right(1, 9, 1, 18);
+    EXPECT_FALSE(run_lags(op, wane::sequence_view<double>(y.view()), wane::run_options<double>{}));
+    run(op, wane::sequence_view<double>(y.view()));
+    run_in_order(op, wane::sequence_view<double>(right.view()), wane::run_options<double>{});
+    support::nearness near;
+    y.for_each([&](auto... at) { near.add(y(at...), right(at...)); });
+    EXPECT_LT(near.both(), 1e-14) << scale;
+  }
+}
+
+}  // namespace
