@@ -11,22 +11,22 @@ namespace wane {
 
 // y_t = sum_{i <= t} w_{t-i}(alpha_i) v_i, with Gruenwald-Letnikov weights w (VORT, eq. 2), as
 //   M_{t,s} = e^{-r_s} M_{t-1,s} + c_s(alpha_t) v_t,   y_t = d(alpha_t) v_t + sum_s M_{t,s}
-// on rates that all orders share: eq. 12 without its banks, with a gradient by alpha. The state is
-// [B, H, S, V]. (RetNet is `retnet`.)
+// on rates that all orders share: eq. 12 without its banks, with a gradient by alpha; or on other
+// nodes, S of them. The state is [B, H, S, V]. (RetNet is `retnet`.)
 //
-// value: v, [B, T, H, V]; alpha: [B, T, H], in [least, 1]; nodes: of spectra::order_weights.
-// Orders outside give NaN; see order_table::at.
-template <class Io, class Accumulate = widened<Io>>
+// value: v, [B, T, H, V]; alpha: [B, T, H], in [least, 1]; nodes: of spectra::order_weights, or
+// others that are spectra::order_nodes. Orders outside give NaN; see spectra::order_within.
+template <class Io, class Accumulate = widened<Io>,
+          spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 class retention {
  public:
   static constexpr bool has_constant_decays = true;
   using accumulate = Accumulate;
-  using table = spectra::order_table<Accumulate>;
 
-  // Throws wane::error when the shapes do not fit, or the table is empty.
-  retention(sequence_view<Io const> value, token_view<Io const> alpha, table const& nodes)
+  // Throws wane::error when the shapes do not fit, or there are no nodes.
+  retention(sequence_view<Io const> value, token_view<Io const> alpha, Nodes const& nodes)
       : value_(value), alpha_(alpha), nodes_(nodes) {
-    require(nodes.nodes() > 0 && nodes.cubics.data,
+    require(nodes.present(),
             "the nodes of retention are empty; they must be those of spectra::order_weights");
     check_alpha();
   }
@@ -47,7 +47,7 @@ class retention {
   struct token {
     retention const& op;
     place<> where;
-    typename table::order order;
+    decltype(std::declval<Nodes const&>().at(Accumulate())) order;
 
     WANE_INLINE auto log_decay(auto s) const { return op.nodes_.log_decay.read(place<>{}, s); }
     WANE_INLINE auto key(auto s) const { return order.weight(s); }
@@ -63,8 +63,7 @@ class retention {
   WANE_HOST_DEVICE retention with_tensors(Moved const& moved) const {
     retention op = *this;
     op.value_ = moved.by_column(value_), op.alpha_ = moved.whole(alpha_);
-    op.nodes_.log_decay = moved.whole(nodes_.log_decay);
-    op.nodes_.cubics = moved.whole(nodes_.cubics);
+    op.nodes_ = nodes_.with_tensors(moved);
     return op;
   }
 
@@ -116,7 +115,7 @@ class retention {
 
   sequence_view<Io const> value_;
   token_view<Io const> alpha_;
-  table nodes_;
+  Nodes nodes_;
 };
 
 }  // namespace wane

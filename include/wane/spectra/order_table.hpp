@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/view.hpp"
+#include "wane/spectra/order_nodes.hpp"
 
 namespace wane::spectra {
 
@@ -15,6 +15,7 @@ struct order_table {
   sequence_view<T const> cubics = {};
 
   WANE_HOST_DEVICE index nodes() const { return log_decay.extent[3]; }
+  bool present() const { return nodes() > 0 && cubics.data; }
 
   // A place on the cubics, x from 0 to 1 along a piece; alpha goes 1 / scale from piece to piece.
   struct order {
@@ -43,18 +44,21 @@ struct order_table {
     }
   };
 
-  // Orders that rounding has put beside [least, 1], by 1/128 at most, are taken as its ends; those
-  // farther away, and NaN, have weights that are NaN.
+  // Orders outside [least, 1] have weights that are NaN; see order_within.
   WANE_HOST_DEVICE order at(T alpha) const& {
-    T const margin = T(0.0078125), none = T(__builtin_nanf(""));
     index const pieces = cubics.extent[0];
     T const scale = static_cast<T>(pieces) / (T(1) - least);
-    if (!(alpha >= least - margin && alpha <= T(1) + margin)) return {*this, 0, none, scale};
-    T const inside = alpha < least ? least : alpha > T(1) ? T(1) : alpha;
-    T const along = (inside - least) * scale;
+    T const along = (order_within(least, alpha) - least) * scale;
+    if (!(along >= T(0))) return {*this, 0, along, scale};
     index const piece = static_cast<index>(along);
     if (piece >= pieces) return {*this, pieces - 1, T(1), scale};
     return {*this, piece, along - static_cast<T>(piece), scale};
+  }
+
+  // The table on other memory; see wane/core/recurrence.hpp.
+  template <class Moved>
+  WANE_HOST_DEVICE order_table with_tensors(Moved const& moved) const {
+    return {least, moved.whole(log_decay), moved.whole(cubics)};
   }
 };
 
