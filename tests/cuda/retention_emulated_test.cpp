@@ -22,5 +22,17 @@ TEST(EmulatedRetention, KeepsTheLaws) {
   }
 }
 
+TEST(EmulatedRetention, KeepsTheLawsOnBanks) {
+  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  using nearest = support::banks<float, spectra::routing::nearest>;
+  using linear = support::banks<double, spectra::routing::linear>;
+  support::retention_problem<float, nearest> in_float{
+      .batch = 1, .heads = 2, .columns = 1, .nodes = 2};
+  support::retention_problem<double, linear> in_double{
+      .batch = 1, .heads = 1, .columns = 5, .nodes = 3};
+  support::expect_to_hold(check_laws(in_float, 1e-6, 1, runner));
+  support::expect_to_hold(check_laws(in_double, 1e-12, 1, runner));
+}
+
 }  // namespace
 }  // namespace wane::testing

@@ -17,7 +17,8 @@
 
 namespace {
 
-using support::expect_to_hold, support::retention_problem;
+using support::distance, support::exact_kernel, support::expect_to_hold, support::output_of;
+using support::retention_problem;
 using wane::index;
 using wane::spectra::gruenwald_letnikov;
 using wane::testing::check_adjoint_laws;
@@ -26,34 +27,6 @@ using wane::testing::check_laws;
 static_assert(wane::scannable<wane::retention<float>>);
 static_assert(wane::reads_lanes<wane::retention<wane::bfloat16>>);
 static_assert(std::is_trivially_copyable_v<wane::retention<double>>);
-
-template <class Io>
-std::vector<Io> output_of(retention_problem<Io> const& p) {
-  std::vector<Io> y(p.value.size(), Io(NAN));
-  run(p.make(0, p.tokens), p.values(y));
-  return y;
-}
-
-// sum_i w_{t-i}(alpha_i) v_i with w = kernel(alpha)(lag), in double.
-template <class Io, class Kernel>
-double distance(retention_problem<Io> const& p, std::vector<Io> const& y, Kernel const& kernel,
-                index first = 0, index stride = 1) {
-  support::nearness near;
-  auto const number = [](auto x) { return static_cast<double>(x); };
-  for (index b = 0; b < p.batch; ++b)
-    for (index h = 0; h < p.heads; ++h)
-      for (index t = first; t < p.tokens; t += stride) {
-        std::vector<double> sum(static_cast<std::size_t>(p.columns));
-        for (index i = 0; i <= t; ++i) {
-          double const weight = kernel(number(p.orders(p.alpha)(b, i, h)), t - i);
-          for (index j = 0; j < p.columns; ++j)
-            sum[static_cast<std::size_t>(j)] += weight * number(p.values(p.value)(b, i, h, j));
-        }
-        for (index j = 0; j < p.columns; ++j)
-          near.add(number(p.values(y)(b, t, h, j)), sum[static_cast<std::size_t>(j)]);
-      }
-  return near.both();
-}
 
 template <class Io>
 class Retention : public testing::Test {};
@@ -81,8 +54,6 @@ TYPED_TEST(Retention, IsItsFormula) {
     EXPECT_LT(distance(p, output_of(p), kernel), bound) << nodes << " " << columns;
   }
 }
-
-auto const exact_kernel = [](double alpha, index lag) { return gruenwald_letnikov(alpha)(lag); };
 
 // What the shared rates promise on a million tokens, for orders from 0.1 to 1.
 TEST(RetentionOfAMillionTokens, IsThePowerLawOfEveryToken) {

@@ -11,11 +11,11 @@ namespace wane {
 
 // y_t = sum_{i <= t} w_{t-i}(alpha_i) v_i, with Gruenwald-Letnikov weights w (VORT, eq. 2), as
 //   M_{t,s} = e^{-r_s} M_{t-1,s} + c_s(alpha_t) v_t,   y_t = d(alpha_t) v_t + sum_s M_{t,s}
-// on rates that all orders share: eq. 12 without its banks, with a gradient by alpha; or on other
-// nodes, S of them. The state is [B, H, S, V]. (RetNet is `retnet`.)
+// on rates that all orders share, with a gradient by alpha; or, eq. 12 itself, on banks of fixed
+// orders, S the nodes of all of them. The state is [B, H, S, V]. (RetNet is `retnet`.)
 //
-// value: v, [B, T, H, V]; alpha: [B, T, H], in [least, 1]; nodes: of spectra::order_weights, or
-// others that are spectra::order_nodes. Orders outside give NaN; see spectra::order_within.
+// value: v, [B, T, H, V]; alpha: [B, T, H], in [least, 1]; nodes: of spectra::order_weights or
+// order_banks, or others that are order_nodes. Orders outside give NaN; see spectra::order_within.
 template <class Io, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 class retention {
@@ -27,7 +27,8 @@ class retention {
   retention(sequence_view<Io const> value, token_view<Io const> alpha, Nodes const& nodes)
       : value_(value), alpha_(alpha), nodes_(nodes) {
     require(nodes.present(),
-            "the nodes of retention are empty; they must be those of spectra::order_weights");
+            "the nodes of retention are empty; they must be those of spectra::order_weights or "
+            "spectra::order_banks");
     check_alpha();
   }
 

@@ -60,6 +60,17 @@ exponential_sum gauss_legendre_sum(Kernel const& kernel, std::int64_t terms, ran
   return sum;
 }
 
+// VORT, eq. 6: the nodes of Gauss and Legendre on Theorem 3.1's limits. Order 1, which has no
+// density (eq. 5 would weigh every node 0) and is the last of the paper's banks, is a single node
+// that forgets nothing.
+inline exponential_sum vort_sum(double alpha, std::int64_t terms, std::int64_t horizon,
+                                double accuracy) {
+  gruenwald_letnikov const kernel(alpha);
+  range const limits = vort_range(horizon, accuracy);
+  if (alpha == 1) return {{0}, {1}, 1, {}};
+  return gauss_legendre_sum(kernel, terms, limits);
+}
+
 inline double order_with_density(gruenwald_letnikov const& kernel) {
   require(kernel.alpha() < 1, "alpha is 1; the kernel has no density then");
   return kernel.alpha();
