@@ -19,7 +19,7 @@ using wane::place;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-// Rows of head h fade as those of token 0 do, or `scale` times as fast.
+// Rows fade as those of the first token do, or `scale` times as fast.
 template <class T>
 struct constant_memory {
   static constexpr bool has_constant_decays = true;
@@ -42,7 +42,7 @@ struct constant_memory {
     place<> where;
 
     auto log_decay(auto s) const {
-      auto const x = op.decay_.read(place<>{0, 0, where.head}, s);
+      auto const x = op.decay_.read(place<>{}, s);
       return x * decltype(x)(op.scale);
     }
     auto key(auto s) const { return op.key_.read(where, s); }

@@ -91,7 +91,7 @@ concept time_invariant = scannable<Op> && requires {
   requires Op::is_time_invariant;
 };
 
-// Decays by row that are constants: the same for all tokens of a head, and without a gradient. An
+// Decays by row that are constants: the same for all tokens and heads, and without a gradient. An
 // operator says so with a member `has_constant_decays`.
 template <class Op>
 concept constant_decays = scannable<Op> && requires {

@@ -29,7 +29,9 @@ class affine_runner {
   static constexpr int width = form::width, tokens = micro_tokens;
   static constexpr index chunks_at_once = tokens_at_once / tokens;
   // Vectors of columns side by side: as many as leave registers for the tokens' sums.
-  static constexpr int widest = simd_bytes == 64 ? (form::erasing == erasing::none ? 4 : 2) : 1;
+  static constexpr int widest = simd_bytes == 64 ? 2 : 1;
+  // Times that the rows of a state are gone through for a chunk.
+  static constexpr index passes = form::erasing == erasing::none ? 1 : 2;
   using panels = panel_columns<T, widest>;
 
   affine_runner(Op const& op, sequence_view<Out> const& output, index first, index last,
@@ -110,7 +112,7 @@ class affine_runner {
     int const each = want(next, count);
     void const* const* soon = soon_.begin();
     panels_.for_panels([&](index first, auto vectors) {
-      for (index c = 0; c < count; ++c, soon += each * 2 * row_blocks())
+      for (index c = 0; c < count; ++c, soon += each * passes * row_blocks())
         take_chunk<vectors>(w, c, first, state + first * rows_, soon, each);
     });
     store_outputs(w);
@@ -148,7 +150,7 @@ class affine_runner {
   int want(walk const& w, index chunks) {
     soon_.clear();
     soon_.add(op_, w);
-    return soon_.spread(2 * panels_.panels() * chunks * row_blocks());
+    return soon_.spread(passes * panels_.panels() * chunks * row_blocks());
   }
   index row_blocks() const { return (rows_ + width - 1) / width; }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <vector>
 
 #include "wane/core/decay.hpp"
 #include "wane/core/walk.hpp"
@@ -46,6 +47,11 @@ class term_gatherer {
 
   explicit term_gatherer(Op const& op) : op_(op), rows_(recurrence_shape(op.shape()).rows) {
     if constexpr (rows_in_lanes) in_lanes_ = op.layout().columns;
+    if constexpr (constant_decays<Op>)
+      if (recurrence_shape const size = op.shape(); size.batch * size.time * size.heads > 0)
+        for (index i = 0; i < rows_; i += width)
+          constants_.push_back(
+              row_decay(op.at(place<>{}), i, static_cast<int>(at_most(index{width}, rows_ - i))));
   }
 
   index numbers_to_read() const { return row_blocks() * form::reads * width; }
@@ -185,7 +191,11 @@ class term_gatherer {
     auto const take_decays = [&](index first, int present) WANE_INLINE_LAMBDA {
       all = {one, zero};
       unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
-        w[t] = decay_at<Lanes>(x[t], t < count, first, present);
+        if constexpr (constant_decays<Op>)
+          w[t] = t < count ? constants_[static_cast<std::size_t>(first / width)]
+                           : split_decay<vector>{one, zero};
+        else
+          w[t] = decay_at<Lanes>(x[t], t < count, first, present);
         factor[t] = factor_of(w[t]);
         all = {all.whole * w[t].whole, multiply_add(all.whole, w[t].rest, all.rest * factor[t])};
       });
@@ -268,6 +278,7 @@ class term_gatherer {
 
   Op const& op_;
   index rows_;
+  std::vector<split_decay<vector>> constants_;  // [row / width], of decays that are constants
   bool in_lanes_ = false;
 };
 

@@ -45,12 +45,12 @@ class lag_adjoint {
       takes_rows<Sink, T> || takes_tokens<Sink, T> || takes_all<Sink, T>;
 
   lag_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
-              Gradients const& gradients, index head)
+              Gradients const& gradients)
       : op_(op),
         output_gradient_(output_gradient),
         gradients_(gradients),
-        many_(op, head),
-        one_(op, head),
+        many_(op),
+        one_(op),
         rows_(recurrence_shape(op.shape()).rows),
         columns_{0, recurrence_shape(op.shape()).columns},
         row_stride_(row_stride_of(columns_)),
@@ -58,7 +58,7 @@ class lag_adjoint {
         values_(lag_tokens * row_stride_),
         output_gradients_(lag_tokens * row_stride_),
         reads_(lag_tokens * many_.padded_rows()),
-        writes_(lag_tokens * many_.padded_rows()),
+        writes_((lag_tokens + 2) * many_.padded_rows()),
         of_rows_((rows_ + 1) * lag_tokens),
         terms_(5 * many_.padded_rows()) {}
 
@@ -114,13 +114,17 @@ class lag_adjoint {
   // The chunk that takes output gradients from the last token to the first.
   template <int N>
   lag_chunk<T, N> turned(lag_chunk<T, N> const& chunk) const {
-    for (index block = 0; block < many_.padded_rows() * N; block += width * N)
+    auto const copy = [](T const* from, T* to) { vector::load(from).store(to); };
+    for (index s = 0; s < many_.padded_rows(); s += width) {
+      T const *const reads = chunk.reads + s * N, *const writes = chunk.writes + s * (N + 2);
+      T *const to_reads = reads_.data() + s * N, *const to_writes = writes_.data() + s * (N + 2);
       for (int t = 0; t < N; ++t) {
-        index const to = block + t * width, from = block + (N - 1 - t) * width;
-        vector::load(chunk.writes + from).store(reads_.data() + to);
-        vector::load(chunk.reads + from).store(writes_.data() + to);
+        copy(writes + (N - 1 - t) * width, to_reads + t * width);
+        copy(reads + (N - 1 - t) * width, to_writes + t * width);
       }
-    lag_chunk<T, N> back{reads_.data(), writes_.data(), chunk.decays, {}};
+      for (int n = N; n < N + 2; ++n) copy(writes + n * width, to_writes + n * width);
+    }
+    lag_chunk<T, N> back{reads_.data(), writes_.data()};
     for (int t = 0; t < N; ++t)
       for (int i = 0; i <= t; ++i) back.pairs[t][i] = chunk.pairs[N - 1 - i][N - 1 - t];
     return back;
@@ -181,7 +185,7 @@ bool adjoint_lags(Op const& op, sequence_view<Out const> const& dy, Gradients co
     for_each_task(sequences_of(shape, options.packed) * shape.heads,
                   threads_to_use(options.threads), [&](index task) {
                     walk const w = walk_of(task, shape, options, options.initial.positions);
-                    lag_adjoint<Op, Out, Gradients>(op, dy, gradients, w.head)(w, options);
+                    lag_adjoint<Op, Out, Gradients>(op, dy, gradients)(w, options);
                   });
     return true;
   }

@@ -9,6 +9,7 @@
 #include "wane/core/unroll.hpp"
 #include "wane/core/walk.hpp"
 #include "wane/run/aligned.hpp"
+#include "wane/run/one_pass.hpp"
 #include "wane/run/panel_columns.hpp"
 
 namespace wane {
@@ -29,58 +30,8 @@ concept has_lags =
 // Tokens of a chunk and vectors of columns side by side: their values and sums fill the registers.
 inline constexpr int lag_tokens = simd_bytes == 64 ? 6 : 4, lag_vectors = simd_bytes == 64 ? 2 : 1;
 
-// What a chunk does to a state, by blocks of `width` rows: `reads` and `writes` are [N][width]
-// each, `decays` the wholes and the rests.
 template <class T, int N>
-struct lag_chunk {
-  static constexpr int width = simd_width<T>;
-
-  T const *reads, *writes, *decays;
-  T pairs[N][N];  // of a token and one before it, or itself
-
-  // Columns of a state whose rows lie `row_stride` apart: load(t, r) gives vector r of token t's
-  // values, store(t, r, y) takes what it is answered.
-  template <int R, class Load, class Store>
-  WANE_HOST_INLINE void take(index rows, T* state, index row_stride, Load const& load,
-                             Store const& store) const {
-    using vector = simd<T, width>;
-    vector v[N][R], y[N][R];
-    unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
-      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { v[t][r] = load(t, r); });
-      unroll<t + 1>([&](auto i) WANE_INLINE_LAMBDA {
-        vector const pair(pairs[t][i]);
-        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-          y[t][r] = i == 0 ? pair * v[i][r] : multiply_add(pair, v[i][r], y[t][r]);
-        });
-      });
-    });
-    for (index block = 0; block * width < rows; ++block) {
-      T const *read = reads + block * N * width, *write = writes + block * N * width,
-              *decay = decays + block * 2 * width;
-      T const* const end = read + at_most(index{width}, rows - block * width);
-      for (; read < end; ++read, ++write, ++decay, state += row_stride) {
-        vector const whole(decay[0]), rest(decay[width]);
-        vector before[R], drive[R];
-        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-          before[r] = vector::load(state + r * width), drive[r] = rest * before[r];
-        });
-        unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
-          vector const from(read[t * width]), to(write[t * width]);
-          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-            y[t][r] = multiply_add(from, before[r], y[t][r]);
-            drive[r] = multiply_add(to, v[t][r], drive[r]);
-          });
-        });
-        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-          multiply_add(whole, before[r], drive[r]).store(state + r * width);
-        });
-      }
-    }
-    unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
-      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { store(t, r, y[t][r]); });
-    });
-  }
-};
+using lag_chunk = one_pass<T, N, fading::row>;
 
 // Tokens k to k + N - 1 of a walk.
 template <int N, class Op>
@@ -91,7 +42,7 @@ WANE_HOST_INLINE std::array<token_of<Op>, N> tokens_at(Op const& op, walk const&
   (std::make_index_sequence<N>());
 }
 
-// The chunks of N tokens of one head.
+// The chunks of N tokens.
 template <has_lags Op, int N>
 class lag_chunks {
  public:
@@ -100,15 +51,14 @@ class lag_chunks {
   using vector = simd<T, simd_width<T>>;
   static constexpr int width = vector::width;
 
-  lag_chunks(Op const& op, index head)
+  explicit lag_chunks(Op const& op)
       : op_(op),
         rows_{0, recurrence_shape(op.shape()).rows},
         powers_((N + 1) * rows_.padded()),
         keys_(N * rows_.padded()),
         reads_(N * rows_.padded()),
-        writes_(N * rows_.padded()),
-        decays_(2 * rows_.padded()) {
-    auto const x = op.at(place<>{0, 0, head});
+        writes_((N + 2) * rows_.padded()) {
+    auto const x = op.at(place<>{});
     rows_.template load<true>(powers_.data(), true, [&](auto s) { return x.log_decay(s); });
     for (index s = 0; s < rows_.padded(); s += width) {
       vector const log_decay = vector::load(power(0) + s);
@@ -117,8 +67,8 @@ class lag_chunks {
         factor_of(faded).store(power(n) + s);
         if constexpr (n > 0) factor_of(faded).store(reads_.data() + s * N + (n - 1) * width);
         if constexpr (n == N) {
-          faded.whole.store(decays_.data() + 2 * s);
-          faded.rest.store(decays_.data() + 2 * s + width);
+          faded.whole.store(writes(s, N));
+          faded.rest.store(writes(s, N + 1));
         }
       });
     }
@@ -130,7 +80,7 @@ class lag_chunks {
 
   // Of tokens k to k + N - 1 of a walk; valid until the next.
   [[gnu::noinline]] lag_chunk<T, N> operator()(walk const& w, index k) const {
-    lag_chunk<T, N> chunk{reads_.data(), writes_.data(), decays_.data(), {}};
+    lag_chunk<T, N> chunk{reads_.data(), writes_.data()};
     auto const x = tokens_at<N>(op_, w, k);
     for (int i = 0; i < N; ++i)
       rows_.template load<true>(keys_.data() + i * rows_.padded(), true,
@@ -142,7 +92,7 @@ class lag_chunks {
         unroll<N - i>([&](auto n) WANE_INLINE_LAMBDA {
           vector const faded = n == 0 ? key : key * vector::load(power(n) + s);
           sum[pair(i + n, i)] += faded;
-          if constexpr (i + n == N - 1) faded.store(writes_.data() + s * N + i * width);
+          if constexpr (i + n == N - 1) faded.store(writes(s, i));
         });
       });
     T totals[padded_pairs];
@@ -159,21 +109,23 @@ class lag_chunks {
   static constexpr int padded_pairs = (N * (N + 1) / 2 + width - 1) / width * width;
   static constexpr int pair(int t, int i) { return t * (t + 1) / 2 + i; }
 
+  // Term n of the rows from s on.
+  T* writes(index s, int n) const { return writes_.data() + s * (N + 2) + n * width; }
+
   Op const& op_;
   panel_columns<T, 1> rows_;
-  aligned_numbers<T> powers_, keys_, reads_, writes_, decays_;
+  aligned_numbers<T> powers_, keys_, reads_, writes_;
 };
 
 // No row is reset, or grows, within a chunk.
 template <has_lags Op>
 bool fades_by_lags(Op const& op) {
   recurrence_shape const shape = op.shape();
-  for (index h = 0; h < shape.heads; ++h) {
-    auto const x = op.at(place<>{0, 0, h});
-    for (index s = 0; s < shape.rows; ++s)
-      if (!(x.log_decay(s) <= 0 && x.log_decay(s) * lag_tokens > -60)) return false;
-  }
-  return shape.batch > 0 && shape.time > 0;
+  if (shape.batch * shape.time * shape.heads == 0) return false;
+  auto const x = op.at(place<>{});
+  for (index s = 0; s < shape.rows; ++s)
+    if (!(x.log_decay(s) <= 0 && x.log_decay(s) * lag_tokens > -60)) return false;
+  return true;
 }
 
 // Rows of a state are so far apart: an odd number of vectors, so that they do not fall on the same

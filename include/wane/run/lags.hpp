@@ -15,12 +15,11 @@ class lag_runner {
   using vector = simd<T, simd_width<T>>;
   static constexpr int width = vector::width;
 
-  lag_runner(Op const& op, sequence_view<Out> const& output, index head, index first, index last,
-             bool streams)
+  lag_runner(Op const& op, sequence_view<Out> const& output, index first, index last, bool streams)
       : op_(op),
         output_(output),
-        many_(op, head),
-        one_(op, head),
+        many_(op),
+        one_(op),
         rows_(recurrence_shape(op.shape()).rows),
         columns_{first, last},
         row_stride_(row_stride_of(columns_)),
@@ -91,10 +90,10 @@ bool run_lags(Op const& op, sequence_view<Out> const& output, run_options<State>
   index const walks = sequences_of(shape, options.packed) * shape.heads;
   index const piece = columns_per_task(shape.columns, walks, threads,
                                        lag_vectors * simd_width<accumulate_type<Op>>);
-  for_each_piece(
-      op, options, piece, threads, [&](walk const& w, index first, index last, auto const& state) {
-        lag_runner<Op, Out>(op, output, w.head, first, last, how == store_by::stream)(w, state);
-      });
+  for_each_piece(op, options, piece, threads,
+                 [&](walk const& w, index first, index last, auto const& state) {
+                   lag_runner<Op, Out>(op, output, first, last, how == store_by::stream)(w, state);
+                 });
   return true;
 }
 

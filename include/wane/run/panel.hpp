@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/run/one_pass.hpp"
 #include "wane/run/panel_rows.hpp"
 
 namespace wane {
@@ -19,27 +20,49 @@ struct panel : panel_rows<Form, R> {
   index token_stride;
 
   WANE_HOST_INLINE void take() {
+    if constexpr (Form::erasing == erasing::none)
+      take_at_once();
+    else
+      read_then_write();
+  }
+
+ private:
+  // Nothing that is written depends on what is read.
+  WANE_HOST_INLINE void take_at_once() const {
+    one_pass<T, tokens, Form::fading> pass{chunk.reads, chunk.writes, {},        chunk.whole,
+                                           chunk.rest,  base::soon,   base::each};
+    for (int t = 0; t < tokens; ++t) {
+      for (int s = 0; s <= t; ++s) pass.pairs[t][s] = chunk.products.query_key[t][s];
+      if (chunk.has_direct) pass.pairs[t][t] += chunk.direct[t];
+    }
+    auto const at = [&](index t, index r) { return t * token_stride + r * width; };
+    pass.template take<R>(
+        base::rows, state, base::row_stride,
+        [&](auto t, auto r) WANE_INLINE_LAMBDA { return vector::load(value + at(t, r)); },
+        [&](auto t, auto r, vector y) WANE_INLINE_LAMBDA { y.store(output + at(t, r)); });
+  }
+
+  WANE_HOST_INLINE void read_then_write() {
     vector found[Form::reads][R];  // by queries, then by erase_reads
     this->read(state, chunk.reads, Form::reads * width, found);
     vector u[tokens][R], v[tokens][R];
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
         v[t][r] = vector::load(value + t * token_stride + r * width);
-        if constexpr (Form::erasing != erasing::none) u[t][r] = found[tokens + t][r];
+        u[t][r] = found[tokens + t][r];
       });
       answer<t>(found[t], u, v);
     });
     this->write(state, state, u, v);
   }
 
- private:
   // y holds what query t finds in the state.
   template <int t>
   WANE_HOST_INLINE void answer(vector (&y)[R], vector (&u)[tokens][R],
                                vector (&v)[tokens][R]) const {
     auto const& products = chunk.products;
     if (chunk.has_direct) base::add(chunk.direct[t], v[t], y);
-    if constexpr (Form::erasing != erasing::none) this->template erase<t>(u, v);
+    this->template erase<t>(u, v);
     unroll<t + 1>([&](auto s) WANE_INLINE_LAMBDA {
       base::add(products.query_key[t][s], v[s], y);
       if constexpr (Form::erasing == erasing::general)
