@@ -22,6 +22,7 @@
 #include "wane/operators/mamba2.hpp"
 #include "wane/operators/retention.hpp"
 #include "wane/operators/retnet.hpp"
+#include "wane/operators/retrieval.hpp"
 #include "wane/operators/rwkv7.hpp"
 #include "wane/operators/softmax_attention.hpp"
 #include "wane/operators/sum_over_tokens.hpp"

@@ -124,6 +124,32 @@ numbers<Real> naive_linear_attention(naive_inputs<Io> const& in, naive_state<Rea
   return times(Real(1) / (z < floor ? floor : z), o);
 }
 
+// VORT, arXiv 2605.08966, equations 14 to 16: S holds G of each node s, and as its last column b.
+// S_s <- lambda_s S_s + c_s phi(k) (v, 1)^T, (n, d) = sum_s S_s^T phi(q) + c_S (phi(q) . phi(k))
+// (v, 1) and, unless `own`, less what the token itself added; o = n / max(d, floor), or n.
+// weight(s) is c_s of the token's order, fade(s) the log of lambda_s.
+template <class Real, class Io>
+numbers<Real> naive_retrieval(naive_inputs<Io> const& in, naive_state<Real>& s, index b, index t,
+                              index h, index nodes, auto const& weight, auto const& fade, bool own,
+                              bool divides) {
+  auto const q = times(Real(in.scale), in.template direction<Real>(in.query, b, t, h)),
+             k = in.template direction<Real>(in.key, b, t, h);
+  auto v = in.template row<Real>(in.value, b, t, h);
+  if (divides) v.push_back(Real(1));
+  numbers<Real> logs, written, asked;
+  for (index node = 0; node < nodes; ++node)
+    for (std::size_t f = 0; f < k.size(); ++f)
+      logs.push_back(fade(node)), written.push_back(weight(node) * k[f]), asked.push_back(q[f]);
+  s.fade(logs);
+  auto const before = s.read(asked);
+  s.write(written, v);
+  auto o = own ? difference(s.read(asked), times(-weight(nodes) * dot(q, k), v)) : before;
+  if (!divides) return o;
+  Real const d = o.back(), floor(in.floor);
+  o.pop_back();
+  return times(Real(1) / (d < floor ? floor : d), o);
+}
+
 // DeltaNet, Gated DeltaNet and, with a decay a row, Kimi Delta Attention:
 // S <- (I - beta k k^T) diag(alpha) S + beta k v^T, o = S^T q.
 template <class Real, class Io>

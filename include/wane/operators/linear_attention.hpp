@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "wane/operators/column_of_ones.hpp"
 #include "wane/operators/gla.hpp"
 
 namespace wane {
@@ -27,12 +28,6 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
                 "wane::linear_attention: a denominator is compared with the floor, which complex "
                 "numbers cannot be");
 
-  // Of some columns those before `end`: all but the one that is 1.
-  template <class Columns>
-  WANE_INLINE static partial_lanes<Columns::width> before(index end, Columns j) {
-    return {j.first, static_cast<int>(at_most(index{lane_count(j)}, end - j.first))};
-  }
-
  public:
   // Throws wane::error when the shapes do not fit, or an option or the floor is out of range.
   explicit linear_attention(keyed_inputs<Io> const& in, Gate const& log_decay = {},
@@ -54,14 +49,9 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
     index of_ones;
 
     WANE_INLINE auto value(auto j) const {
-      if constexpr (std::integral<decltype(j)>) {
-        return j < of_ones ? sums::token::value(j) : Accumulate(1);
-      } else {
-        if (j.first + lane_count(j) <= of_ones) return sums::token::value(j);
-        auto row = sums::token::value(before(of_ones, j));
-        row.v[of_ones - j.first] = Accumulate(1);
-        return row;
-      }
+      typename sums::token const& x = *this;
+      return value_or_one<Accumulate>(of_ones, j,
+                                      [&x](auto n) WANE_INLINE_LAMBDA { return x.value(n); });
     }
   };
   WANE_INLINE token at(place<> where) const { return {sums::at(where), this->in_.value.extent[3]}; }
@@ -83,13 +73,7 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
       linear_attention const& op;
       place<> where;
 
-      WANE_INLINE void column(auto j, auto g) const {
-        index const of_ones = to.in.value.extent[3];
-        if constexpr (!std::integral<decltype(j)>)
-          to.in.value.write(where, before(of_ones, j), g);
-        else if (j < of_ones)
-          to.in.value.write(where, j, g);
-      }
+      WANE_INLINE void column(auto j, auto g) const { write_before_ones(to.in.value, where, j, g); }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
         op.give_terms(where, to.in, to.log_decay, g);

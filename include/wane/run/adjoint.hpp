@@ -84,6 +84,7 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   check(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
   if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
+  if constexpr (requires { gradients.check(op); }) gradients.check(op);
   if constexpr (requires { gradients.check(shape, sequences); }) gradients.check(shape, sequences);
   check("initial", options.initial, sequences, shape);
   check("final_gradient", options.final_gradient, sequences, shape);

@@ -1,0 +1,233 @@
+// retrieval: values found by their keys, each faded by a power law of its own order (VORT).
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <limits>
+
+#include "wane/operators/column_of_ones.hpp"
+#include "wane/operators/keyed.hpp"
+#include "wane/spectra/order_table.hpp"
+
+namespace wane {
+
+// What the sums of values are divided by: nothing, or the same sums of ones.
+enum class normaliser { none, decayed };
+
+// Whether a token reads what it writes itself (VORT, eq. 14) or only what was there before (13).
+enum class own_token { included, excluded };
+
+struct retrieval_options {
+  keyed_options keys = {};  // scale 1 when nothing is said
+  own_token own = own_token::included;
+  double floor = 1e-10;  // of denominators
+};
+
+// n_t = sum_{i <= t} phi(q_t) . phi(k_i) w_{t-i}(alpha_i) v_i, with the weights w of retention, and
+// decayed n_t / max(d_t, floor), d_t the same sum of ones in place of v_i (VORT, eq. 14 to 16), as
+//   G_{t,(s,f)} = e^{-r_s} G_{t-1,(s,f)} + c_s(alpha_t) phi(k_t)_f v_t^T
+//   n_t = sum_s phi(q_t)^T G_{t,s} + d(alpha_t) phi(q_t) . phi(k_t) v_t
+// The state is [B, H, S F, V], S nodes of F features each, and where there are denominators has a
+// column more, that of a value that is always 1. Where the own token is excluded, sums are i < t.
+//
+// query, key: features phi, [B, T, G, F], that somebody mapped (feature_maps.hpp), so that
+// phi(q) . phi(k) >= 0 where there are denominators; value: v, [B, T, H, V]; alpha: [B, T, H], in
+// [least, 1]; nodes: of spectra::order_weights, or others that are spectra::order_nodes. Orders
+// outside give NaN; see spectra::order_within. The floor, as in linear_attention, is in the place
+// of the paper's epsilon_0, which is added.
+//
+// An own token that is excluded is written first, and taken away from what is read: it leaves its
+// rounding, some 1e-7 of phi(q_t) . phi(k_t) v_t in float, and its NaN. At position 1 there is
+// nothing to read: the output is 0, whatever the initial state.
+template <class Io, normaliser Normaliser = normaliser::decayed, class Accumulate = widened<Io>,
+          spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
+class retrieval : public keyed_memory<Io, Accumulate> {
+  using keyed = keyed_memory<Io, Accumulate>;
+  using limits = std::numeric_limits<Accumulate>;
+  using order = decltype(std::declval<Nodes const&>().at(Accumulate()));
+  static constexpr bool divides = Normaliser != normaliser::none;
+
+ public:
+  // Throws wane::error when the shapes do not fit, an option is out of range, or there are no
+  // nodes.
+  retrieval(keyed_inputs<Io> const& in, token_view<Io const> alpha, Nodes const& nodes,
+            retrieval_options const& options = {})
+      : keyed(in, with_scale(options.keys)),
+        alpha_(alpha),
+        nodes_(nodes),
+        floor_(static_cast<Accumulate>(options.floor)),
+        own_(options.own) {
+    require(nodes.present(),
+            "the nodes of retrieval are empty; they must be those of spectra::order_weights");
+    require(floor_ >= (limits::min)() && floor_ <= (limits::max)(), "floor is ", options.floor,
+            "; it must be finite and at least ", (limits::min)());
+  }
+
+  // Throws wane::error for a tensor that does not fit or has no data. Called by every run.
+  void check_inputs() const {
+    keyed::check_inputs();
+    check("alpha", alpha_, keyed::shape());
+  }
+
+  // That of the state; outputs have the columns of value.
+  WANE_HOST_DEVICE recurrence_shape shape() const {
+    recurrence_shape size = keyed::shape();
+    size.rows *= nodes_.nodes(), size.columns += divides;
+    return size;
+  }
+  WANE_HOST_DEVICE Accumulate floor() const requires divides { return floor_; }
+
+  struct token {
+    retrieval const& op;
+    typename keyed::terms features;
+    order of;
+    Accumulate own;
+
+    WANE_INLINE auto log_decay(auto row) const {
+      return op.at_node(row, [&](index s, auto f) WANE_INLINE_LAMBDA {
+        return decltype(features.key(f))(op.nodes_.log_decay.read(place<>{}, s));
+      });
+    }
+    WANE_INLINE auto key(auto row) const {
+      return op.at_node(row, [&](index s, auto f) WANE_INLINE_LAMBDA {
+        auto const k = features.key(f);
+        return multiply(k, decltype(k)(of.weight(s)));
+      });
+    }
+    WANE_INLINE auto query(auto row) const {
+      return op.at_node(row, [&](index, auto f) WANE_INLINE_LAMBDA { return features.query(f); });
+    }
+    WANE_INLINE auto value(auto j) const {
+      auto const values = [&](auto n) WANE_INLINE_LAMBDA { return features.value(n); };
+      if constexpr (divides)
+        return value_or_one<Accumulate>(op.in_.value.extent[3], j, values);
+      else
+        return values(j);
+    }
+    WANE_INLINE Accumulate direct() const { return own; }
+  };
+  WANE_INLINE token at(place<> where) const {
+    token x{*this, this->terms_at(where), nodes_.at(static_cast<Accumulate>(alpha_.read(where))),
+            Accumulate(0)};
+    if (own_ == own_token::excluded && where.position == 1) x.features.query_factor = Accumulate(0);
+    x.own = own_part([&](index s) WANE_INLINE_LAMBDA { return x.of.weight(s); }) * match(x);
+    return x;
+  }
+
+  // The operator on other memory; see wane/core/recurrence.hpp.
+  template <class Moved>
+  requires(!divides) WANE_HOST_DEVICE retrieval with_tensors(Moved const& moved)
+  const {
+    retrieval op = *this;
+    op.in_ = {moved.whole(this->in_.query), moved.whole(this->in_.key),
+              moved.by_column(this->in_.value)};
+    op.alpha_ = moved.whole(alpha_), op.nodes_ = nodes_.with_tensors(moved);
+    return op;
+  }
+
+  // Any may be absent.
+  struct gradients {
+    keyed_gradients<Io> in;
+    token_view<Io> alpha;
+
+    void check(retrieval const& op) const {
+      check_keyed(in, op.keyed::shape());
+      check_if_present("the gradient of alpha", alpha, op.shape());
+    }
+    wane::layout layout() const { return in.layout(); }
+
+    struct sink {
+      gradients const& to;
+      retrieval const& op;
+      place<> where;
+
+      WANE_INLINE void column(auto j, auto g) const {
+        if constexpr (divides)
+          write_before_ones(to.in.value, where, j, g);
+        else
+          to.in.value.write(where, j, g);
+      }
+      template <class V>
+      WANE_INLINE void all(all_gradients<V> const& g) const {
+        op.give_terms(op.at(where), where, to, g);
+      }
+    };
+    WANE_INLINE sink at(retrieval const& op, place<> where) const { return {*this, op, where}; }
+  };
+
+ private:
+  static keyed_options with_scale(keyed_options options) {
+    options.scale = options.scale.value_or(1);
+    return options;
+  }
+
+  // Row s F + f is that of node s and feature f: of(s, f), f lanes where `row` is. Where these lie
+  // in two nodes, each has its own.
+  template <class Row>
+  WANE_INLINE auto at_node(Row row, auto const& of) const {
+    index const features = this->in_.key.extent[3];
+    if constexpr (std::integral<Row>) {
+      return of(row / features, row % features);
+    } else {
+      index const s = row.first / features;
+      Row f = row;
+      f.first -= s * features;
+      if (f.first + lane_count(f) <= features) return of(s, f);
+      decltype(of(s, f)) each(Accumulate(0));
+      for (int l = 0; l < lane_count(row); ++l) each.v[l] = at_node(row.first + l, of);
+      return each;
+    }
+  }
+
+  // What of a token's own weight the nodes do not bring: that of lag 0, or less what they do.
+  WANE_INLINE Accumulate own_part(auto const& weight) const {
+    if (own_ == own_token::included) return weight(nodes_.nodes());
+    Accumulate less(0);
+    for (index s = 0; s < nodes_.nodes(); ++s) less = less - weight(s);
+    return less;
+  }
+
+  // phi(q) . phi(k)
+  WANE_INLINE Accumulate match(token const& x) const {
+    row_sum<Accumulate> total;
+    auto const& in = this->in_;
+    for_row_lanes<Accumulate>(
+        in.query.stride[3] == 1 && in.key.stride[3] == 1, in.key.extent[3],
+        [&](auto f) WANE_INLINE_LAMBDA { total.add(x.features.query(f), x.features.key(f)); });
+    return total.total();
+  }
+
+  // With g_s the gradient of the key of node s: dL/dc_s = phi(k) . g_s, and sum_s c_s g_s of
+  // phi(k); that of phi(q) is the sum of the queries'. The own token adds to each.
+  template <class V>
+  WANE_INLINE void give_terms(token const& x, place<> where, gradients const& to,
+                              all_gradients<V> const& g) const {
+    index const features = this->in_.key.extent[3];
+    V const own = own_part([&](index s) WANE_INLINE_LAMBDA { return x.of.weight(s); });
+    V const own_slope = own_part([&](index s) WANE_INLINE_LAMBDA { return x.of.slope(s); });
+    V by_alpha = own_slope * match(x) * g.whole.direct;
+    V const by_match = own * g.whole.direct;
+    for (index s = 0; s < nodes_.nodes(); ++s) {
+      V const weight = x.of.weight(s);
+      V const *key = g.key + s * features, *query = g.query + s * features;
+      row_sum<V> by_weight;
+      for_row_lanes<V>(g.in_lanes, features, [&](auto f) WANE_INLINE_LAMBDA {
+        auto const k = x.features.key(f), q = x.features.query(f), by_key = row_at(key, f);
+        using Row = std::remove_const_t<decltype(k)>;
+        by_weight.add(k, by_key);
+        set_row(g.key, f,
+                multiply_add(Row(weight), by_key, s ? row_at(g.key, f) : Row(by_match) * q));
+        set_row(g.query, f, row_at(query, f) + (s ? row_at(g.query, f) : Row(by_match) * k));
+      });
+      by_alpha = multiply_add(V(x.of.slope(s)), by_weight.total(), by_alpha);
+    }
+    this->give_rows(x.features, to.in, g);
+    to.alpha.write(where, by_alpha);
+  }
+
+  token_view<Io const> alpha_;
+  Nodes nodes_;
+  Accumulate floor_;
+  own_token own_;
+};
+
+}  // namespace wane

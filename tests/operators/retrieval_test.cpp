@@ -1,0 +1,233 @@
+// retrieval is the sum of values whose keys answer, each faded by a power law (VORT, eq. 13 to 16).
+// SPDX-License-Identifier: MIT
+#include "wane/operators/retrieval.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/expect_error.hpp"
+#include "support/memory_case.hpp"
+#include "support/retention_problem.hpp"
+#include "wane/operators/feature_maps.hpp"
+#include "wane/run/adjoint.hpp"
+
+namespace {
+
+using support::index, support::memory_case, support::tensor;
+using wane::normaliser, wane::own_token, wane::retrieval, wane::sequence_view;
+using wane::spectra::order_weights;
+
+static_assert(wane::scannable<retrieval<float>>);
+static_assert(wane::normalised_recurrence<retrieval<float>>);
+static_assert(!wane::normalised_recurrence<retrieval<float, normaliser::none>>);
+static_assert(wane::reads_lanes<retrieval<wane::bfloat16>>);
+static_assert(wane::term_gatherer<retrieval<float>>::rows_in_lanes);
+static_assert(std::is_trivially_copyable_v<retrieval<double>>);
+static_assert(wane::movable_tensors<retrieval<float, normaliser::none>>);
+
+constexpr index nodes = 4;
+
+template <class T>
+order_weights<T> const& weights() {
+  static order_weights<T> const found(support::rates_of(nodes, 100));
+  return found;
+}
+
+template <normaliser Normaliser, own_token Own, class Io>
+void expect_formula() {
+  using T = wane::widened<Io>;
+  auto const table = weights<T>().table();
+  auto const fade = [&](index s) { return static_cast<double>(table.log_decay(0, 0, 0, s)); };
+  support::for_each_memory<Io>([&](auto& c) {
+    constexpr bool divides = Normaliser == normaliser::decayed;
+    c.make_features(nodes, divides);
+    for (index& position : c.initial.positions()) position = 1;  // so that there is what was before
+    support::random_values random(3);
+    c.strength.fill([&](auto...) { return random.uniform(0.1, 1); });
+    auto inputs = c.naive();
+    inputs.scale = c.shape.options.scale.value_or(1), inputs.floor = 0.01;
+    retrieval<Io, Normaliser> const op(c.in(), support::by_token<Io const>(c.strength), table,
+                                       {c.shape.options, Own, 0.01});
+    c.expect(op, inputs, [&](auto const& in, auto& s, index b, index t, index h) {
+      auto const order = table.at(static_cast<T>(c.strength(b, t, h, 0)));
+      auto const weight = [&](index n) { return static_cast<double>(order.weight(n)); };
+      return support::naive_retrieval<double>(in, s, b, t, h, nodes, weight, fade,
+                                              Own == own_token::included, divides);
+    });
+  });
+}
+
+template <class Io>
+class Retrieval : public testing::Test {};
+using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+TYPED_TEST_SUITE(Retrieval, Types);
+
+TYPED_TEST(Retrieval, IsItsFormula) {
+  expect_formula<normaliser::none, own_token::included, TypeParam>();
+}
+TYPED_TEST(Retrieval, IsItsFormulaNormalised) {
+  expect_formula<normaliser::decayed, own_token::included, TypeParam>();
+}
+TYPED_TEST(Retrieval, IsItsFormulaWithoutTheOwnToken) {
+  expect_formula<normaliser::none, own_token::excluded, TypeParam>();
+}
+TYPED_TEST(Retrieval, IsItsFormulaNormalisedWithoutTheOwnToken) {
+  expect_formula<normaliser::decayed, own_token::excluded, TypeParam>();
+}
+
+// One head in double, with orders of its own for each token.
+struct one_head {
+  index time, rows, columns;
+  tensor<double> query{1, time, 1, rows}, key{1, time, 1, rows}, value{1, time, 1, columns},
+      alpha{1, time, 1, 1}, output{1, time, 1, columns};
+  order_weights<double> nodes{support::rates_of(16, 1000)};
+
+  one_head(index t, index k, index v, double low, double high) : time(t), rows(k), columns(v) {
+    support::random_values random;
+    for (auto* x : {&query, &key}) x->fill([&](auto...) { return random.uniform(low, high); });
+    value.fill([&](auto...) { return random.uniform(-1, 1); });
+    alpha.fill([&](auto...) { return random.uniform(0.1, 1); });
+  }
+  template <normaliser Normaliser>
+  retrieval<double, Normaliser> memory(own_token own) const {
+    return with_features<Normaliser>(query, key, own);
+  }
+  template <normaliser Normaliser>
+  retrieval<double, Normaliser> with_features(sequence_view<double const> q,
+                                              sequence_view<double const> k, own_token own) const {
+    return {{q, k, value}, support::by_token<double const>(alpha), nodes.table(), {.own = own}};
+  }
+  double dot(index t, index i) const {
+    double sum = 0;
+    for (index f = 0; f < rows; ++f) sum += query(0, t, 0, f) * key(0, i, 0, f);
+    return sum;
+  }
+  // From o_t = sum_i match(t, i) w_{t-i}(alpha_i) v_i / below(t), i < t or, with its own, i <= t.
+  double distance(own_token own, auto const& match, auto const& weight, auto const& below) const {
+    support::nearness near;
+    for (index t = 0; t < time; ++t) {
+      index const end = own == own_token::included ? t + 1 : t;
+      double total = 0;
+      for (index i = 0; i < end; ++i)
+        total += match(t, i) * below(weight(alpha(0, i, 0, 0), t - i));
+      for (index j = 0; j < columns; ++j) {
+        double sum = 0;
+        for (index i = 0; i < end; ++i)
+          sum += match(t, i) * weight(alpha(0, i, 0, 0), t - i) * value(0, i, 0, j);
+        near.add(output(0, t, 0, j), total > 0 ? sum / total : 0);
+      }
+    }
+    return near.both();
+  }
+};
+auto const decays = [](double weight) { return weight; };
+auto const stays = [](double) { return 1.; };
+auto const power_law = [](double alpha, index lag) {
+  return wane::spectra::gruenwald_letnikov(alpha)(lag);
+};
+
+// Equation (16), with power laws in place of the exponentials that stand for them.
+TEST(RetrievalInParallelForm, IsAMeanOfFadedValues) {
+  one_head p(300, 4, 5, 0.1, 1);
+  auto const match = [&](index t, index i) { return p.dot(t, i); };
+  for (own_token own : {own_token::included, own_token::excluded}) {
+    wane::run(p.memory<normaliser::decayed>(own), p.output.view());
+    EXPECT_LT(p.distance(own, match, power_law, decays), 1e-4);
+  }
+}
+
+// Equation (13) is the sums over earlier tokens, divided by their matches, which do not fade.
+TEST(RetrievalInParallelForm, IsTheNumeratorOfEquation13) {
+  one_head p(300, 4, 5, 0.1, 1);
+  auto const match = [&](index t, index i) { return p.dot(t, i); };
+  wane::run(p.memory<normaliser::none>(own_token::excluded), p.output.view());
+  p.output.for_each([&](index, index t, index, index j) {
+    double matches = 0;
+    for (index i = 0; i < t; ++i) matches += match(t, i);
+    if (t > 0) p.output(0, t, 0, j) /= matches;
+  });
+  EXPECT_LT(p.distance(own_token::excluded, match, power_law, stays), 1e-4);
+}
+
+// With random features it comes near the softmax kernel of (13), as the root of their number (a
+// sixteenth here; seeds differ by some times).
+TEST(RetrievalOfRandomFeatures, ComesNearTheSoftmaxKernel) {
+  one_head p(60, 4, 5, -1, 1);
+  auto const match = [&](index t, index i) { return std::exp(p.dot(t, i) / 2); };
+  auto const error_of = [&](index features) {
+    double total = 0;
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      wane::random_features const map(features, 4, seed);
+      tensor<double> query(1, 60, 1, features), key(1, 60, 1, features);
+      map.map<double>(p.query, query.view());
+      map.map<double>(p.key, key.view());
+      auto const op = p.with_features<normaliser::decayed>(query, key, own_token::included);
+      wane::run(op, p.output.view());
+      total += p.distance(own_token::included, match, power_law, decays);
+    }
+    return total / 4;
+  };
+  double const few = error_of(16), many = error_of(4096);
+  EXPECT_LT(many, 0.04);
+  EXPECT_LT(many, few / 4);
+}
+
+// Nothing was before the first token of a sequence: 0, and no rounding of its own over another.
+TEST(RetrievalWithoutTheOwnToken, FindsNothingAtTheFirst) {
+  memory_case<float> c(
+      {.batch = 1, .time = 30, .heads = 2, .rows = 5, .columns = 19, .starts = {0, 7, 7, 30}});
+  auto const check = [&](auto const& op) {
+    wane::run(op, c.output.view(), wane::run_options<float>{.packed = {c.shape.starts}});
+    c.output.for_each([&](index, index t, index h, index j) {
+      EXPECT_EQ(c.output(0, t, h, j) == 0, t == 0 || t == 7) << t;
+    });
+  };
+  c.strength.fill([](auto...) { return 0.5; });
+  auto const alpha = support::by_token<float const>(c.strength);
+  auto const table = weights<float>().table();
+  c.make_features(nodes);
+  check(retrieval<float>(c.in(), alpha, table, {.own = own_token::excluded}));
+  check(retrieval<float, normaliser::none>(c.in(), alpha, table, {.own = own_token::excluded}));
+}
+
+TEST(Retrieval, RefusesWhatDoesNotFit) {
+  memory_case<float> c({2, 3, 4, 5, 6});
+  auto const alpha = support::by_token<float const>(c.strength);
+  auto const table = weights<float>().table();
+  using op = retrieval<float>;
+  support::expect_error({"the nodes of retrieval are empty"}, [&] { op(c.in(), alpha, {}); });
+  for (double floor : {0., std::nan(""), HUGE_VAL})
+    support::expect_error({"floor", "finite"}, [&] { op(c.in(), alpha, table, {.floor = floor}); });
+  support::expect_error({"scale", "finite"},
+                        [&] { op(c.in(), alpha, table, {.keys = {.scale = HUGE_VAL}}); });
+  auto in = c.in();
+  in.key.extent[3] = 4;
+  support::expect_error({"query", "rows 5", "must be 4"}, [&] { op(in, alpha, table); });
+  auto const refused = [&](std::vector<std::string> const& pieces,
+                           wane::token_view<float const> const& wrong) {
+    support::expect_error(pieces, [&] { wane::run(op(c.in(), wrong, table), c.output.view()); });
+  };
+  refused({"alpha", "batch 1", "must be 2"}, {alpha.data, 1, 3, 4});
+  refused({"alpha", "time 4", "must be 3"}, {alpha.data, 2, 4, 4});
+  refused({"alpha", "heads 3", "must be 4"}, {alpha.data, 2, 3, 3});
+  refused({"alpha has no data"}, {nullptr, 2, 3, 4});
+  op const good(c.in(), alpha, table);
+  wane::recurrent_state<float> narrow(2, 4, nodes * 5, 6), few(2, 4, 5, 7);
+  support::expect_error({"state", "columns 6", "must be 7"},
+                        [&] { wane::step(good, c.output.view(), narrow); });
+  support::expect_error({"state", "rows 5", "must be 20"},
+                        [&] { wane::step(good, c.output.view(), few); });
+  auto const wrong = [&](std::vector<std::string> const& pieces, op::gradients const& to) {
+    support::expect_error(pieces, [&] { wane::adjoint(good, c.value.view(), to); });
+  };
+  std::vector<float> written(2 * 3 * 4 * 20, -7.f);
+  float* const to = written.data();
+  wrong({"gradient of key", "rows 20", "must be 5"}, {{{}, {to, 2, 3, 4, 20}, {}}, {}});
+  wrong({"gradient of value", "columns 7", "must be 6"}, {{{}, {}, {to, 2, 3, 4, 7}}, {}});
+  wrong({"gradient of alpha", "time 2", "must be 3"}, {{}, {to, 2, 2, 4}});
+  EXPECT_EQ(written, std::vector<float>(written.size(), -7.f)) << "written in spite of the error";
+  EXPECT_TRUE(std::isnan(c.output(0, 0, 0, 0)));
+}
+
+}  // namespace

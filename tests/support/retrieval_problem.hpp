@@ -1,0 +1,41 @@
+// A problem for the law kit: retrieval over random features and orders.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "support/memory_problems.hpp"
+#include "support/retention_problem.hpp"
+#include "wane/operators/retrieval.hpp"
+
+namespace wane::testing {
+
+// Features are positive, and the floor such that the first denominators are below it. Orders are
+// away from the ends, which differences must not pass.
+template <class T, normaliser Normaliser, own_token Own = own_token::included>
+struct retrieval_problem : memory_data<T> {
+  using op = retrieval<T, Normaliser>;
+  spectra::order_weights<T> weights{support::rates_of(8, 1000)};
+  random_tensor<T> alpha;
+
+  explicit retrieval_problem(memory_size const& s)
+      : memory_data<T>(s), alpha(s.batch, s.time, s.heads, 1, this->bits) {
+    this->put_between(this->query.input, 0.1, 1), this->put_between(this->key.input, 0.1, 1);
+    this->put_between(alpha, 0.11, 0.99);
+  }
+  op make(index begin, index end) const {
+    return {this->in(begin, end),
+            this->by_token(alpha, begin, end),
+            weights.table(),
+            {this->size.options, Own, 2}};
+  }
+  std::array<std::span<T>, 4> inputs() {
+    return {this->query.input.values, this->key.input.values, this->value.values, alpha.values};
+  }
+  std::array<std::span<T>, 4> input_gradients() {
+    return {this->query.summed(), this->key.summed(), this->value.gradient, alpha.gradient};
+  }
+  typename op::gradients gradients() {
+    return {this->gradients_in(), this->gradient_by_token(alpha)};
+  }
+};
+
+}  // namespace wane::testing
