@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
     add_linear_attention_rows();
     add_mamba1_rows();
     add_mamba2_rows();
+    add_retention_rows();
     add_attention_rows();
     options asked = parse_options(argc, argv, names_of_rows());
     std::vector<char*> given;

@@ -27,6 +27,7 @@ void add_keyed_rows();
 void add_linear_attention_rows();
 void add_mamba1_rows();
 void add_mamba2_rows();
+void add_retention_rows();
 void add_attention_rows();
 
 }  // namespace wane::bench

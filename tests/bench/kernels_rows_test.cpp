@@ -24,6 +24,8 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
       "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
       "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
       "mamba2/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
+      "retention/(forward|step|backward)/S:\\d+/V:\\d+/T:\\d+|"
+      "retrieval/(forward|step|backward)/S:\\d+/F:\\d+/V:\\d+/T:\\d+|"
       "softmax_attention/(forward|backward)/H:\\d+/D:\\d+/T:\\d+)"
       "(/[a-z_]+:[a-z_]+)*/threads:\\d+(/over_time:1)?");
   std::set<std::string> names;
@@ -45,6 +47,8 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
                                  "rwkv7",
                                  "mamba1",
                                  "mamba2",
+                                 "retention",
+                                 "retrieval",
                                  "kimi_delta_attention"};
   for (auto const& op : those) expect_rows(op, "/step/");
   those.insert(those.end(), {"linear_attention", "softmax_attention"});
@@ -100,6 +104,8 @@ TEST(KernelsRows, MambasAndAttentionsSayTheirCountersInJson) {
                   {"of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
   expect_counters("^mamba1/step/",
                   {"of_triad", "of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
+  expect_counters("^(retention|retrieval)/step/",
+                  {"of_triad", "of_fma", "vs_naive", "tokens_per_second", "max_rel_error"});
   expect_counters("^softmax_attention/backward/H:16/D:64/T:512/",
                   {"of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
 }
