@@ -11,6 +11,8 @@ namespace {
 
 constexpr auto none = normaliser::none, decayed = normaliser::decayed;
 constexpr auto excluded = own_token::excluded;
+template <class T>
+using mixed_banks = support::banks<T, spectra::routing::linear>;
 
 // Batch, time, heads, features, columns, groups of heads, options.
 memory_size const sizes[] = {
@@ -28,7 +30,7 @@ using InFloatAndDouble =
     ::testing::Types<retrieval_problem<float, none>, retrieval_problem<double, none>,
                      retrieval_problem<float, decayed>, retrieval_problem<double, decayed>,
                      retrieval_problem<float, none, excluded>,
-                     retrieval_problem<double, decayed, excluded>>;
+                     retrieval_problem<double, decayed, excluded, mixed_banks<double>>>;
 TYPED_TEST_SUITE(RetrievalLaws, InFloatAndDouble);
 
 TYPED_TEST(RetrievalLaws, Hold) {
@@ -53,7 +55,8 @@ class RetrievalAdjointLaws : public ::testing::Test {};
 using InDouble =
     ::testing::Types<retrieval_problem<double, none>, retrieval_problem<double, decayed>,
                      retrieval_problem<double, none, excluded>,
-                     retrieval_problem<double, decayed, excluded>>;
+                     retrieval_problem<double, decayed, excluded>,
+                     retrieval_problem<double, decayed, excluded, mixed_banks<double>>>;
 TYPED_TEST_SUITE(RetrievalAdjointLaws, InDouble);
 
 TYPED_TEST(RetrievalAdjointLaws, Hold) {

@@ -10,7 +10,9 @@
 #include "support/memory_case.hpp"
 #include "support/retention_problem.hpp"
 #include "wane/operators/feature_maps.hpp"
+#include "wane/operators/gla.hpp"
 #include "wane/run/adjoint.hpp"
+#include "wane/spectra/quadrature_sums.hpp"
 
 namespace {
 
@@ -137,17 +139,65 @@ TEST(RetrievalInParallelForm, IsAMeanOfFadedValues) {
   }
 }
 
-// Equation (13) is the sums over earlier tokens, divided by their matches, which do not fade.
+// Equation (13) is the sums over earlier tokens, divided by their matches, which do not fade: those
+// of a memory that never forgets, less what each token adds.
 TEST(RetrievalInParallelForm, IsTheNumeratorOfEquation13) {
   one_head p(300, 4, 5, 0.1, 1);
   auto const match = [&](index t, index i) { return p.dot(t, i); };
   wane::run(p.memory<normaliser::none>(own_token::excluded), p.output.view());
+  double const one = 1;
+  tensor<double> matches(1, 300, 1, 1);
+  sequence_view<double const> const ones(&one, {1, 300, 1, 1}, {0, 0, 0, 0});
+  wane::run(wane::gla<double, wane::no_gate>({p.query, p.key, ones}, {}, {.scale = 1}),
+            matches.view());
   p.output.for_each([&](index, index t, index, index j) {
-    double matches = 0;
-    for (index i = 0; i < t; ++i) matches += match(t, i);
-    if (t > 0) p.output(0, t, 0, j) /= matches;
+    if (t > 0) p.output(0, t, 0, j) /= matches(0, t, 0, 0) - match(t, t);
   });
   EXPECT_LT(p.distance(own_token::excluded, match, power_law, stays), 1e-4);
+}
+
+// Equations (14) to (16) as they stand: K banks, each token in the nearest, the sums of a bank's
+// own exponentials at lag 0 too. Without the own token they are read between fading and writing.
+TEST(RetrievalOnBanks, IsEquations14To16) {
+  using namespace wane::spectra;
+  constexpr std::size_t K = 10, S = 6, F = 3, V = 5;
+  one_head p(60, F, V, 0.1, 1);
+  auto const sum_of = [](double alpha) { return vort_sum(alpha, S, 1000, 0.1); };
+  auto const orders = vort_orders(K, 0.1);
+  order_banks<double> const banks(orders, 0.1, sum_of, lag_zero::of_sum);
+  std::vector<exponential_sum> sums;
+  for (double alpha : orders) sums.push_back(sum_of(alpha));
+  for (own_token own : {own_token::included, own_token::excluded}) {
+    wane::run(retrieval<double, normaliser::decayed, double, bank_table<double>>(
+                  {p.query, p.key, p.value}, support::by_token<double const>(p.alpha),
+                  banks.table(routing::nearest), {.own = own}),
+              p.output.view());
+    double G[K][S][F][V] = {}, b[K][S][F] = {};
+    support::nearness near;
+    for (index t = 0; t < p.time; ++t) {
+      std::size_t nearest = 0;
+      for (std::size_t k = 0; k < K; ++k)
+        if (std::abs(p.alpha(0, t, 0, 0) - orders[k]) <
+            std::abs(p.alpha(0, t, 0, 0) - orders[nearest]))
+          nearest = k;
+      double above[V] = {}, below = 0;
+      for (std::size_t k = 0; k < K; ++k)
+        for (std::size_t s = 0; s < sums[k].terms(); ++s)
+          for (std::size_t f = 0; f < F; ++f) {
+            double const lambda = std::exp(-sums[k].rates[s]), q = p.query(0, t, 0, index(f)),
+                         c = k == nearest ? sums[k].weights[s] * p.key(0, t, 0, index(f)) : 0;
+            double const read = own == own_token::included ? c : 0;
+            below += q * (lambda * b[k][s][f] + read), b[k][s][f] = lambda * b[k][s][f] + c;
+            for (std::size_t j = 0; j < V; ++j) {
+              double const v = p.value(0, t, 0, index(j)), faded = lambda * G[k][s][f][j];
+              above[j] += q * (faded + read * v), G[k][s][f][j] = faded + c * v;
+            }
+          }
+      for (std::size_t j = 0; j < V; ++j)
+        near.add(p.output(0, t, 0, index(j)), below > 0 ? above[j] / below : 0);
+    }
+    EXPECT_LT(near.both(), 1e-12);
+  }
 }
 
 // With random features it comes near the softmax kernel of (13), as the root of their number (a

@@ -10,10 +10,11 @@ namespace wane::testing {
 
 // Features are positive, and the floor such that the first denominators are below it. Orders are
 // away from the ends, which differences must not pass.
-template <class T, normaliser Normaliser, own_token Own = own_token::included>
+template <class T, normaliser Normaliser, own_token Own = own_token::included,
+          class Weights = support::shared_nodes<T>>
 struct retrieval_problem : memory_data<T> {
-  using op = retrieval<T, Normaliser>;
-  spectra::order_weights<T> weights{support::rates_of(8, 1000)};
+  using op = retrieval<T, Normaliser, T, decltype(std::declval<Weights const&>().table())>;
+  Weights weights{8, 1000};
   random_tensor<T> alpha;
 
   explicit retrieval_problem(memory_size const& s)

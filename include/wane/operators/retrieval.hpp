@@ -57,7 +57,8 @@ class retrieval : public keyed_memory<Io, Accumulate> {
         floor_(static_cast<Accumulate>(options.floor)),
         own_(options.own) {
     require(nodes.present(),
-            "the nodes of retrieval are empty; they must be those of spectra::order_weights");
+            "the nodes of retrieval are empty; they must be those of spectra::order_weights or "
+            "spectra::order_banks");
     require(floor_ >= (limits::min)() && floor_ <= (limits::max)(), "floor is ", options.floor,
             "; it must be finite and at least ", (limits::min)());
   }
