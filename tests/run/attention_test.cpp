@@ -4,102 +4,20 @@
 
 #include <gtest/gtest.h>
 
+#include "support/attention_case.hpp"
 #include "support/expect_error.hpp"
-#include "support/nearness.hpp"
-#include "support/random_values.hpp"
-#include "support/tensor.hpp"
-#include "wane/operators/softmax_attention.hpp"
 #include "wane/run/attention_adjoint.hpp"
 
 namespace {
 
+using support::attention_case;
+using support::attention_sizes;
+using support::head_groups;
 using support::index;
-using support::nearness;
 using support::tensor;
-using wane::head_groups;
-
-struct sizes {
-  index batch = 1, time = 1, heads = 1, rows = 1, columns = 1;
-  index cache = 0, query_heads = 0, key_heads = 0, value_heads = 0, window = 0;
-  head_groups groups = head_groups::interleaved;
-  std::vector<index> starts = {};
-  support::arrangement lies = support::arrangement::plain;
-
-  index of(index own) const { return own ? own : heads; }
-  index head(index h, index own) const {
-    return groups == head_groups::tiled ? h % of(own) : h / (heads / of(own));
-  }
-  // The first key that query t may see, and the last.
-  index first(index t) const {
-    index begin = 0;
-    for (index start : starts)
-      if (start <= t) begin = start;
-    return window ? std::max(begin, t + cache - window + 1) : begin;
-  }
-};
 
 template <class Io>
-struct attention_case {
-  sizes s;
-  tensor<Io> query, key, value, output;
-
-  explicit attention_case(sizes const& of, double size = 1)
-      : s(of),
-        query(s.batch, s.time, s.of(s.query_heads), s.rows, s.lies),
-        key(s.batch, s.cache + s.time, s.of(s.key_heads), s.rows, s.lies),
-        value(s.batch, s.cache + s.time, s.of(s.value_heads), s.columns, s.lies),
-        output(s.batch, s.time, s.heads, s.columns, s.lies) {
-    support::random_values random(7);
-    query.fill([&](auto...) { return random.uniform(-size, size); });
-    key.fill([&](auto...) { return random.uniform(-1, 1); });
-    value.fill([&](auto...) { return random.uniform(-1, 1); });
-  }
-  wane::softmax_attention<Io> op(std::optional<double> scale = {}) const {
-    return {{query, key, value}, {.scale = scale, .window = s.window, .groups = s.groups}};
-  }
-  void run(int threads = 1) const {
-    wane::attend(op(), output.view(), {.packed = {s.starts}, .threads = threads});
-  }
-  // The equation, in Real.
-  template <class Real>
-  std::vector<Real> naive(index b, index t, index h, double scale) const {
-    std::vector<Real> weights, y(static_cast<std::size_t>(s.columns));
-    Real greatest = -HUGE_VAL, total = 0;
-    for (index n = s.first(t); n <= t + s.cache; ++n) {
-      Real score = 0;
-      for (index i = 0; i < s.rows; ++i)
-        score += static_cast<Real>(query(b, t, s.head(h, s.query_heads), i)) *
-                 static_cast<Real>(key(b, n, s.head(h, s.key_heads), i));
-      weights.push_back(score * static_cast<Real>(scale));
-      greatest = std::max(greatest, weights.back());
-    }
-    for (Real& w : weights) total += w = std::exp(w - greatest);
-    for (index n = s.first(t), k = 0; n <= t + s.cache; ++n, ++k)
-      for (index j = 0; j < s.columns; ++j)
-        y[static_cast<std::size_t>(j)] +=
-            weights[static_cast<std::size_t>(k)] / total *
-            static_cast<Real>(value(b, n, s.head(h, s.value_heads), j));
-    return y;
-  }
-  template <class Real = double>
-  double error() const {
-    nearness near;
-    double const scale = 1 / std::sqrt(static_cast<double>(s.rows));
-    for (index b = 0; b < s.batch; ++b)
-      for (index t = 0; t < s.time; ++t)
-        for (index h = 0; h < s.heads; ++h) {
-          auto const y = naive<Real>(b, t, h, scale);
-          for (index j = 0; j < s.columns; ++j)
-            near.add(static_cast<double>(output(b, t, h, j)),
-                     static_cast<double>(y[static_cast<std::size_t>(j)]));
-        }
-    EXPECT_TRUE(output.margins_untouched());
-    return near.both();
-  }
-};
-
-template <class Io>
-double error_of(sizes const& s) {
+double error_of(attention_sizes const& s) {
   attention_case<Io> const run(s);
   run.run();
   return run.error();
@@ -111,7 +29,7 @@ constexpr double in_float = 1e-6, in_double = 2e-15;
 TEST(SoftmaxAttention, IsTheNaiveLoop) {
   for (index time : {1, 2, 3, 63, 65, 200, 389})
     for (index columns : {1, 5, 64}) {
-      sizes const s{.batch = 2, .time = time, .heads = 2, .rows = 7, .columns = columns};
+      attention_sizes const s{.batch = 2, .time = time, .heads = 2, .rows = 7, .columns = columns};
       EXPECT_LE(error_of<float>(s), in_float) << time;
       EXPECT_LE(error_of<double>(s), in_double) << time;
     }
@@ -135,7 +53,7 @@ TEST(SoftmaxAttention, OfAWindowAndACache) {
 
 TEST(SoftmaxAttention, OfGroupedHeads) {
   for (auto groups : {head_groups::interleaved, head_groups::tiled}) {
-    sizes s{.time = 30, .heads = 6, .rows = 4, .columns = 9, .groups = groups};
+    attention_sizes s{.time = 30, .heads = 6, .rows = 4, .columns = 9, .groups = groups};
     s.key_heads = 2, s.value_heads = 2;  // grouped queries
     EXPECT_LE(error_of<double>(s), in_double);
     s.query_heads = 2, s.value_heads = 0;  // as the keyed memories have it
@@ -160,20 +78,20 @@ TEST(SoftmaxAttention, OfPaddedBatchesIsThatOfEach) {
   std::vector<index> const lengths{411, 0, 500, 1};
   for (index cache : {0, 3})
     for (index window : {0, 7}) {
-      sizes const s{.batch = 4,
-                    .time = 500,
-                    .heads = 2,
-                    .rows = 3,
-                    .columns = 5,
-                    .cache = cache,
-                    .window = window};
+      attention_sizes const s{.batch = 4,
+                              .time = 500,
+                              .heads = 2,
+                              .rows = 3,
+                              .columns = 5,
+                              .cache = cache,
+                              .window = window};
       attention_case<double> const clean(s), run(s);
       tensor<double> g(4, 500, 2, 5);
       support::random_values random(5);
       g.fill([&](auto...) { return random.uniform(-1, 1); });
       struct gradients {
         tensor<double> q, k, v;
-        explicit gradients(sizes const& of)
+        explicit gradients(attention_sizes const& of)
             : q(of.batch, of.time, of.heads, of.rows),
               k(of.batch, of.time + of.cache, of.heads, of.rows),
               v(of.batch, of.time + of.cache, of.heads, of.columns) {}
@@ -225,6 +143,35 @@ TEST(SoftmaxAttention, OfPaddedBatchesIsThatOfEach) {
     }
 }
 
+TEST(SoftmaxAttention, HasTheEntropyOfItsWeights) {
+  for (index time : {1, 2, 65, 389})
+    for (index window : {0, 64}) {
+      attention_sizes const s{.batch = 2,
+                              .time = time,
+                              .heads = 2,
+                              .rows = 7,
+                              .columns = 8,
+                              .window = window,
+                              .entropy = true};
+      EXPECT_LE(error_of<float>(s), in_float) << time;
+      EXPECT_LE(error_of<double>(s), in_double) << time;
+    }
+}
+// Scores that grow from block to block are found relative to each greatest in turn, and none, one
+// and many equal weights have the entropies 0, 0 and log n.
+TEST(SoftmaxAttention, HasTheEntropyOfHardScores) {
+  attention_case<double> run({.time = 389, .rows = 1, .columns = 1, .entropy = true});
+  run.query.fill([](auto...) { return 1; });
+  run.key.fill([](index, index t, auto...) { return static_cast<double>(t) / 100; });
+  run.run();
+  EXPECT_LE(run.error(), in_double);
+  run.key.fill([](index, index t, auto...) { return t < 5 ? -HUGE_VAL : t < 7 ? 1e300 : -1e300; });
+  run.run();
+  EXPECT_EQ(run.output(0, 4, 0, 1), 0);
+  EXPECT_EQ(run.output(0, 5, 0, 1), 0);
+  EXPECT_NEAR(run.output(0, 388, 0, 1), std::log(2), 1e-16);
+}
+
 // bfloat16 has 8 significant bits: rounding errs by up to 2^-8 of an element.
 TEST(SoftmaxAttention, OfSixteenBits) {
   EXPECT_LE(error_of<wane::bfloat16>({.time = 150, .heads = 2, .rows = 16, .columns = 33}), 0x1p-8);
@@ -271,86 +218,12 @@ TEST(SoftmaxAttention, KeepsNaNsToWhatDependsOnThem) {
 }
 
 TEST(SoftmaxAttention, HasTheSameBitsForAnyThreads) {
-  sizes const s{.batch = 2, .time = 500, .heads = 3, .rows = 8, .columns = 8};
+  attention_sizes const s{.batch = 2, .time = 500, .heads = 3, .rows = 8, .columns = 8};
   attention_case<float> one(s), more(s);
   one.run(1), more.run(3);
   one.output.for_each([&](index b, index t, index h, index j) {
     EXPECT_EQ(one.output(b, t, h, j), more.output(b, t, h, j));
   });
-}
-
-// Central differences of the loss <g, y> along one random direction for each input and query,
-// whose error is h^2 of a third derivative of order 1 and eps / h: 1e-10 at h = 1e-5.
-void expect_adjoint(sizes const& s) {
-  attention_case<double> run(s);
-  support::random_values random(3);
-  tensor<double> g(s.batch, s.time, s.heads, s.columns), dq(s.batch, s.time, s.heads, s.rows),
-      dk(s.batch, s.time + s.cache, s.heads, s.rows),
-      dv(s.batch, s.time + s.cache, s.heads, s.columns);
-  g.fill([&](auto...) { return random.uniform(-1, 1); });
-  wane::attend_adjoint(run.op(), g.view(), {dq.view(), dk.view(), dv.view()},
-                       {.packed = {s.starts}, .threads = 2});
-  auto const loss = [&] {
-    run.run();
-    double total = 0;
-    g.for_each([&](index b, index t, index h, index j) {
-      total += g(b, t, h, j) * run.output(b, t, h, j);
-    });
-    return total;
-  };
-  auto const check = [&](tensor<double>& x, tensor<double> const& dx, index heads) {
-    nearness near;
-    for (int trial = 0; trial < 12; ++trial) {
-      auto const at = [&](int i) {
-        return static_cast<index>(random.bits() % static_cast<std::uint64_t>(x.view().extent[i]));
-      };
-      index const b = at(0), t = at(1), h = at(2), i = at(3);
-      double const before = x(b, t, h, i), step = 1e-5;
-      x(b, t, h, i) = before + step;
-      double const up = loss();
-      x(b, t, h, i) = before - step;
-      double const difference = (up - loss()) / (2 * step);
-      x(b, t, h, i) = before;
-      double sum = 0;
-      for (index all = 0; all < s.heads; ++all)
-        if (s.head(all, heads) == h) sum += dx(b, t, all, i);
-      near.add(sum, difference);
-    }
-    EXPECT_LE(near.both(), 1e-8);
-  };
-  check(run.query, dq, s.query_heads);
-  check(run.key, dk, s.key_heads);
-  check(run.value, dv, s.value_heads);
-}
-
-TEST(SoftmaxAttentionAdjoint, IsTheDerivative) {
-  expect_adjoint({.batch = 2, .time = 20, .heads = 2, .rows = 5, .columns = 3});
-  expect_adjoint({.time = 210, .heads = 1, .rows = 3, .columns = 9});
-  expect_adjoint({.time = 210, .heads = 1, .rows = 3, .columns = 9, .cache = 70, .window = 30});
-  expect_adjoint({.time = 60,
-                  .heads = 4,
-                  .rows = 3,
-                  .columns = 5,
-                  .key_heads = 2,
-                  .value_heads = 2,
-                  .groups = head_groups::tiled});
-  expect_adjoint({.time = 90, .heads = 1, .rows = 3, .columns = 5, .starts = {0, 3, 3, 80, 90}});
-}
-
-TEST(SoftmaxAttentionAdjoint, HasTheSameBitsForAnyThreads) {
-  sizes const s{.time = 450, .heads = 2, .rows = 5, .columns = 6, .cache = 9};
-  attention_case<float> run(s);
-  tensor<float> dq(1, 450, 2, 5), dk(1, 459, 2, 5), dv(1, 459, 2, 6), eq(1, 450, 2, 5),
-      ek(1, 459, 2, 5), ev(1, 459, 2, 6);
-  run.output.fill([](index, index t, index, index j) { return (t + j) % 3; });
-  wane::attend_adjoint(run.op(), run.output.view(), {dq.view(), dk.view(), dv.view()},
-                       {.threads = 1});
-  wane::attend_adjoint(run.op(), run.output.view(), {eq.view(), ek.view(), ev.view()},
-                       {.threads = 3});
-  auto const same = [](tensor<float> const& a, tensor<float> const& b) {
-    a.for_each([&](auto... at) { EXPECT_EQ(a(at...), b(at...)); });
-  };
-  same(dq, eq), same(dk, ek), same(dv, ev);
 }
 
 TEST(SoftmaxAttention, OfNoQueriesNeedsNoneAndGivesNothingBack) {
@@ -377,6 +250,12 @@ TEST(SoftmaxAttention, SaysWhatDoesNotFit) {
   support::expect_error({"key has no data"}, [&] { wane::attend(op({q, none, y}), y.view()); });
   support::expect_error({"output", "columns 3", "5"}, [&] {
     wane::attend(op({q, q, y}), q.view());
+  });
+  support::expect_error({"output", "columns 5", "6"}, [&] {
+    wane::attend(op({q, q, y}, {.entropy = true}), y.view());
+  });
+  support::expect_error({"output_gradient", "columns 5", "6"}, [&] {
+    wane::attend_adjoint(op({q, q, y}, {.entropy = true}), y.view(), {});
   });
   support::expect_error({"gradient of value", "columns 3", "5"}, [&] {
     wane::attend_adjoint(op({q, q, y}), y.view(), {{}, {}, q.view()});

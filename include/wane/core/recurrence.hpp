@@ -129,11 +129,13 @@ struct unnormalised : Op {
   void floor() const = delete;
 };
 
-// The shape of the outputs of an operator; shape() is that of its state.
+// The shape of the outputs of an operator; shape() is that of its state. An operator with a step of
+// its own may have a member output_columns(): the columns of its outputs, where they are others.
 template <has_shape Op>
 recurrence_shape output_shape_of(Op const& op) {
   recurrence_shape shape = op.shape();
   if constexpr (normalised_recurrence<Op>) shape.columns -= 1;
+  if constexpr (requires { op.output_columns(); }) shape.columns = op.output_columns();
   return shape;
 }
 

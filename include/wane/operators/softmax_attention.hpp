@@ -14,14 +14,17 @@ struct softmax_attention_options {
   // A query sees its own token and the window - 1 before it; 0: all.
   index window = 0;
   head_groups groups = head_groups::interleaved;
+  // Outputs have one more column, the entropy of p_t in nats: H_t = -sum_s p_ts log p_ts.
+  bool entropy = false;
 };
 
 // y_t = sum_s p_ts value_s,    p_t = softmax over the s <= t in the window of scale query_t . key_s
 //
-// query [B, T, H, K], key [B, S, H, K], value [B, S, H, V] and y [B, T, H, V]; any of the three may
-// have fewer heads, which divide H (keys and values of grouped queries, say). S >= T: the queries
-// are those of the last T tokens, the S - T keys before them a cache. A score of -inf weighs
-// nothing; where all are -inf, y is 0. Made for attend() and attend_adjoint() (wane/run).
+// query [B, T, H, K], key [B, S, H, K], value [B, S, H, V] and y [B, T, H, V], with the entropy
+// [B, T, H, V + 1]; any of the three may have fewer heads, which divide H (keys and values of
+// grouped queries, say). S >= T: the queries are those of the last T tokens, the S - T keys before
+// them a cache. A score of -inf weighs nothing; where all are -inf, y is 0, and so is its entropy.
+// Made for attend() and attend_adjoint() (wane/run).
 template <class Io>
 class softmax_attention {
  public:
@@ -32,7 +35,7 @@ class softmax_attention {
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   softmax_attention(keyed_inputs<Io> const& in, softmax_attention_options const& options = {})
-      : in_(in), window_(options.window), groups_(options.groups) {
+      : in_(in), window_(options.window), groups_(options.groups), entropy_(options.entropy) {
     auto const &q = in.query.extent, &k = in.key.extent, &v = in.value.extent;
     check_extent("key", "batch", k[0], q[0]), check_extent("value", "batch", v[0], q[0]);
     check_extent("value", "time", v[1], k[1]), check_extent("key", "rows", k[3], q[3]);
@@ -56,11 +59,13 @@ class softmax_attention {
               " has no data; it must point to its values");
   }
 
-  // Of the output; its rows are K.
+  // Of the output without its entropy; its rows are K.
   recurrence_shape shape() const {
     auto const &q = in_.query.extent, &k = in_.key.extent, &v = in_.value.extent;
     return {q[0], q[1], std::max({q[2], k[2], v[2]}), q[3], v[3]};
   }
+  bool entropy() const { return entropy_; }
+  index output_columns() const { return shape().columns + (entropy_ ? 1 : 0); }
   index keys() const { return in_.key.extent[1]; }
   index window() const { return window_; }
   accumulate scale() const { return scale_; }
@@ -82,6 +87,7 @@ class softmax_attention {
   keyed_inputs<Io> in_;
   index window_;
   head_groups groups_;
+  bool entropy_;
   accumulate scale_;
 };
 

@@ -27,7 +27,7 @@ struct attend_options {
 template <class Op>
 concept attention = requires(Op const& op, index i) {
   op.shape(), op.query(i, i), op.key(i, i), op.value(i, i), op.scale(), op.window(), op.keys();
-  op.check_inputs();
+  op.output_columns(), op.entropy(), op.check_inputs();
 };
 
 // Tokens of the block that a task has, whose queries (or keys) lie across, and of those that pass
@@ -79,6 +79,12 @@ WANE_HOST_INLINE T exponential(T x) {
   return factor_of(decay_from_log(x));
 }
 
+// z less the level; where that weighs nothing, a number that 0 may be multiplied by.
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> log_weight(simd<T, W> z, simd<T, W> level) {
+  return at_least(simd<T, W>(T(std::numeric_limits<T>::min_exponent)), z - level);
+}
+
 // The queries of a block: their scores against one block of keys after the other, [keys, queries].
 template <attention Op>
 class attending {
@@ -93,7 +99,7 @@ class attending {
     block_ = block;
     count_ = block.end - block.begin;
     queries_.take_transposed(op_.query(block.batch, block.head), block.begin, count_, op_.scale());
-    sums.clear(), totals_.clear();
+    sums.clear(), totals_.clear(), logs_.clear();
     std::ranges::fill(greatest_.numbers, -infinity);
     for_each_keys([&](index s, index count, index_range seeing) {
       weigh(s, count, seeing);
@@ -131,6 +137,10 @@ class attending {
   T total(index i) const { return totals_.row(0)[i]; }
   // log sum exp of the scores of query i.
   T log_sum(index i) const { return greatest_.row(0)[i] + std::log(total(i)); }
+  // -sum p log p of query i; both terms are positive.
+  T entropy(index i) const {
+    return total(i) == T(0) ? T(0) : std::log(total(i)) - logs_.row(0)[i] / total(i);
+  }
 
   tile<T> keys, values, scores, sums;
 
@@ -146,6 +156,7 @@ class attending {
         queries_(op.shape().rows, most),
         greatest_(1, most),
         totals_(1, most),
+        logs_(1, most),
         faded_(1, most) {}
 
   // Scores become weights relative to the greatest so far, and so do the sums.
@@ -159,18 +170,23 @@ class attending {
     }
     for (index i = columns.begin; i < columns.end; i += vector::width) {
       vector const before = vector::load(greatest_.row(0) + i);
-      vector top = before, total(T(0));
+      vector top = before, total(T(0)), logs(T(0));
       for (index k = 0; k < count; ++k) top = at_least(top, vector::load(scores.row(k) + i));
       vector const none(std::numeric_limits<T>::lowest());
       vector const level = where_below(top, none, vector(T(0)), top);
       for (index k = 0; k < count; ++k) {
-        vector const weight = exponential(vector::load(scores.row(k) + i) - level);
+        vector const log = log_weight(vector::load(scores.row(k) + i), level);
+        vector const weight = exponential(log);
         weight.store(scores.row(k) + i);
         total += weight;
+        logs = multiply_add(weight, log, logs);
       }
-      vector const faded = exponential(before - level);
-      T* const totals = totals_.row(0) + i;
-      multiply_add(vector::load(totals), faded, total).store(totals);
+      vector const change = log_weight(before, level), faded = exponential(change);
+      T *const totals = totals_.row(0) + i, *const all_logs = logs_.row(0) + i;
+      vector const total_before = vector::load(totals);
+      multiply_add(multiply_add(total_before, change, vector::load(all_logs)), faded, logs)
+          .store(all_logs);
+      multiply_add(total_before, faded, total).store(totals);
       top.store(greatest_.row(0) + i);
       faded.store(faded_.row(0) + i);
     }
@@ -185,7 +201,8 @@ class attending {
   Op const& op_;
   token_block block_{};
   index count_ = 0;
-  tile<T> queries_, greatest_, totals_, faded_;
+  // By query: the greatest score z, sum e^(z - greatest), and sum (z - greatest) e^(z - greatest).
+  tile<T> queries_, greatest_, totals_, logs_, faded_;
 };
 
 template <attention Op>
@@ -195,25 +212,29 @@ void check_attention(Op const& op, attend_options const& options) {
   if (options.packed.present()) check_extent("key", "time", op.keys(), op.shape().time);
 }
 
-// output [B, T, H, V] receives y. Memory beside it: one block a thread. The output does not overlap
-// the inputs. Throws wane::error, before anything is written, when a shape does not fit.
+// output [B, T, H, V or V + 1] receives y. Memory beside it: one block a thread. The output does
+// not overlap the inputs. Throws wane::error, before anything is written, when a shape does not
+// fit.
 template <attention Op, class Out>
 void attend(Op const& op, sequence_view<Out> output, attend_options const& options = {}) {
   using T = typename Op::accumulate;
   check_attention(op, options);
-  check("output", output, op.shape());
+  check("output", output, output_shape_of(op));
+  index const columns = op.shape().columns;
   auto const blocks = blocks_of(op.shape(), 0, options, attention_block);
-  for_each_task(
-      static_cast<index>(blocks.size()), threads_to_use(options.threads), [&](index task) {
-        token_block const& block = blocks[static_cast<std::size_t>(task)];
-        attending<Op> head(op);
-        head(block);
-        for (index i = 0; i < block.end - block.begin; ++i) {
-          T const over = head.total(i) == T(0) ? T(0) : 1 / head.total(i);
-          for (index j = 0; j < output.extent[3]; ++j)
-            output.write({block.batch, block.begin + i, block.head}, j, over * head.sums.row(i)[j]);
-        }
-      });
+  for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
+                [&](index task) {
+                  token_block const& block = blocks[static_cast<std::size_t>(task)];
+                  attending<Op> head(op);
+                  head(block);
+                  for (index i = 0; i < block.end - block.begin; ++i) {
+                    T const over = head.total(i) == T(0) ? T(0) : 1 / head.total(i);
+                    place<> const at{block.batch, block.begin + i, block.head};
+                    for (index j = 0; j < columns; ++j)
+                      output.write(at, j, over * head.sums.row(i)[j]);
+                    if (op.entropy()) output.write(at, columns, head.entropy(i));
+                  }
+                });
 }
 
 }  // namespace wane

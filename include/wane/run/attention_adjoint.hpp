@@ -6,28 +6,42 @@
 
 namespace wane {
 
-// With p the weights, z the scores and g = dL/dy:
-//   dL/dv_s = sum_t p_ts g_t,    dz_ts = p_ts (g_t . v_s - g_t . y_t),
-//   dL/dq_t = scale sum_s dz_ts k_s,    dL/dk_s = scale sum_t dz_ts q_t.
-// What a query leaves for the keys: log sum exp of its scores, and g . y.
+// With p the weights, z the scores, g = dL/dy, H the entropies and h = dL/dH (or 0):
+//   dL/dv_s = sum_t p_ts g_t,
+//   dz_ts = p_ts (g_t . v_s - h_t log p_ts - (g_t . y_t + h_t H_t)),    log p_ts = z_ts -
+//   log_sum_t, dL/dq_t = scale sum_s dz_ts k_s,    dL/dk_s = scale sum_t dz_ts q_t.
+// What a query leaves for the keys: log_sum, log sum exp of its scores, g . y + h H, and h.
 template <class T>
 struct query_summary {
-  T log_sum, along;
+  T log_sum, along, of_entropy;
 };
 
 // p and dz of one row, in place of its scores and of the products g . v; what is out of range is
-// not looked at. log_sum(j) and along(j) are those of the query of column j.
-template <class T, class LogSum, class Along>
-void weights_and_gradients(T* scores, T* products, index_range range, LogSum const& log_sum,
-                           Along const& along) {
+// not looked at. summary(j, count) is that of the queries of the columns from j.
+template <class T, class Summary>
+void weights_and_gradients(T* scores, T* products, index_range range, Summary const& summary) {
   constexpr int width = simd_width<T>;
   using vector = simd<T, width>;
   for (index j = range.begin; j < range.end; j += width) {
     int const count = static_cast<int>(std::min<index>(width, range.end - j));
-    vector const p = exponential(load_first<T, width>(scores + j, count) - log_sum(j, count));
-    vector const z = p * (load_first<T, width>(products + j, count) - along(j, count));
+    auto const [log_sum, along, of_entropy] = summary(j, count);
+    vector const log = log_weight(load_first<T, width>(scores + j, count), log_sum);
+    vector const p = exponential(log), g = load_first<T, width>(products + j, count);
+    vector const z = p * (g - of_entropy * log - along);
     store_first(scores + j, count, p), store_first(products + j, count, z);
   }
+}
+
+// dL/dy of a head, without what belongs to the entropies; and that of query t.
+template <attention Op, class Out>
+view<Out const, 2> of_values(Op const& op, view<Out const, 2> dy) {
+  dy.extent[1] = op.shape().columns;
+  return dy;
+}
+template <attention Op, class Out>
+typename Op::accumulate entropy_gradient(Op const& op, view<Out const, 2> const& dy, index t) {
+  using T = typename Op::accumulate;
+  return op.entropy() ? static_cast<T>(dy(t, op.shape().columns)) : T(0);
 }
 
 // The queries of a block: their summaries and the gradient with respect to them.
@@ -41,25 +55,27 @@ void query_adjoint(Op const& op, token_block const& block, view<Out const, 2> co
   head(block);
   index const count = block.end - block.begin, most = head.scores.width;
   tile<T> g(shape.columns, most), products(attention_passing, most), log_sums(1, most),
-      alongs(1, most), gradient(most, shape.rows);
-  g.take_transposed(dy, block.begin, count);
+      alongs(1, most), of_entropies(1, most), gradient(most, shape.rows);
+  g.take_transposed(of_values(op, dy), block.begin, count);
   for (index i = 0; i < count; ++i) {
+    T const of_entropy = entropy_gradient(op, dy, block.begin + i);
     T along(0);
     for (index j = 0; j < shape.columns; ++j)
       along = multiply_add(g.row(j)[i], head.sums.row(i)[j], along);
     bool const none = head.total(i) == T(0);
     log_sums.row(0)[i] = none ? std::numeric_limits<T>::infinity() : head.log_sum(i);
-    alongs.row(0)[i] = none ? T(0) : along / head.total(i);
-    summaries[block.begin + i] = {log_sums.row(0)[i], alongs.row(0)[i]};
+    alongs.row(0)[i] = none ? T(0) : along / head.total(i) + of_entropy * head.entropy(i);
+    of_entropies.row(0)[i] = of_entropy;
+    summaries[block.begin + i] = {log_sums.row(0)[i], alongs.row(0)[i], of_entropy};
   }
-  auto const from = [](tile<T> const& x) {
-    return [p = x.row(0)](index i, int n) { return load_first<T, vector::width>(p + i, n); };
+  auto const summary = [&](index i, int n) {
+    auto const of = [&](tile<T> const& x) { return load_first<T, vector::width>(x.row(0) + i, n); };
+    return query_summary<vector>{of(log_sums), of(alongs), of(of_entropies)};
   };
   head.for_each_keys([&](index s, index some, index_range seeing) {
     multiply_tiles(some, whole_vectors<T>(seeing), head.values, g, products, shape.columns);
     for (index k = 0; k < some; ++k)
-      weights_and_gradients(head.scores.row(k), products.row(k), head.seeing_key(s + k),
-                            from(log_sums), from(alongs));
+      weights_and_gradients(head.scores.row(k), products.row(k), head.seeing_key(s + k), summary);
     multiply_add_rows(seeing, gradient.columns(), turned(products), head.keys, gradient,
                       [&](index i) { return head.seen(i, s, some); });
   });
@@ -87,7 +103,8 @@ void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> cons
   for (index t = queries_seeing(op, block.begin, block.last).begin; t < last;
        t += attention_passing) {
     index const some = std::min(attention_passing, last - t);
-    queries.take(op.query(block.batch, block.head), t, some, op.scale()), g.take(dy, t, some);
+    queries.take(op.query(block.batch, block.head), t, some, op.scale());
+    g.take(of_values(op, dy), t, some);
     auto const seen = [&](index query) {
       return within(keys_seen(op, query, block.first), block.begin, count);
     };
@@ -98,11 +115,10 @@ void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> cons
     multiply_tiles(some, whole_vectors<T>(rows), queries, keys, scores, shape.rows);
     multiply_tiles(some, whole_vectors<T>(rows), g, values, products, shape.columns);
     for (index k = 0; k < some; ++k) {
-      auto const [log_sum, along] = summaries[t + k];
-      weights_and_gradients(
-          scores.row(k), products.row(k), seen(t + k),
-          [x = log_sum](index, int) { return vector(x); },
-          [x = along](index, int) { return vector(x); });
+      auto const [log_sum, along, of_entropy] = summaries[t + k];
+      query_summary<vector> const summary{vector(log_sum), vector(along), vector(of_entropy)};
+      weights_and_gradients(scores.row(k), products.row(k), seen(t + k),
+                            [&](index, int) { return summary; });
     }
     multiply_add_rows(rows, value_gradient.columns(), turned(scores), g, value_gradient, seeing);
     multiply_add_rows(rows, key_gradient.columns(), turned(products), queries, key_gradient,
@@ -126,9 +142,10 @@ void check_gradients(Op const& op, Gradients const& to) {
   check_if_present("the gradient of value", to.value, keys);
 }
 
-// From dL/dy (`output_gradient`, [B, T, H, V]) to the gradients with respect to query, key and
-// value, [B, T or S, H, ...]; absent ones are skipped. Gradients do not overlap inputs. Keeps two
-// numbers a query and head and computes the weights again: 9 products of T^2 K / 2 in place of 2.
+// From dL/dy (`output_gradient`, [B, T, H, V], or with dL/dH behind it V + 1) to the gradients with
+// respect to query, key and value, [B, T or S, H, ...]; absent ones are skipped. Gradients do not
+// overlap inputs. Keeps three numbers a query and head and computes the weights again: 9 products
+// of T^2 K / 2 in place of 2.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <attention Op, class Out>
 void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
@@ -136,7 +153,7 @@ void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
   using T = typename Op::accumulate;
   recurrence_shape const shape = op.shape();
   check_attention(op, options);
-  check("output_gradient", output_gradient, shape);
+  check("output_gradient", output_gradient, output_shape_of(op));
   check_gradients(op, to);
   sequence_view<Out const> const dy = output_gradient;
   auto const dy_of = [&](token_block const& block) {
