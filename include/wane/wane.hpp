@@ -18,6 +18,7 @@
 #include "wane/operators/kimi_delta_attention.hpp"
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/linear_recurrence.hpp"
+#include "wane/operators/local_attention.hpp"
 #include "wane/operators/mamba1.hpp"
 #include "wane/operators/mamba2.hpp"
 #include "wane/operators/retention.hpp"

@@ -8,6 +8,7 @@
 #include "support/bank_case.hpp"
 #include "support/user_operators.hpp"
 #include "wane/operators/linear_attention.hpp"
+#include "wane/operators/local_attention.hpp"
 
 namespace {
 thread_local long allocations = 0;
@@ -64,13 +65,16 @@ TEST(Step, AllocatesNothing) {
   support::tanh_cell const cell{0.5, x.view()};
   wane::recurrent_state<double> c(cell);
   EXPECT_EQ(allocations_of_step(cell, y.view(), static_cast<wane::state_view<double>>(c)), 0);
-  for (index columns : {5, 33}) {
+  for (index columns : {5, 33, 200}) {
     support::tensor<float> k(2, 3, 2, 4), v(2, 3, 2, columns), mean(2, 3, 2, columns);
     k.fill([](auto...) { return 1; }), v.fill([](auto...) { return 1; });
     wane::linear_attention<float> const attention({k, k, v});
     wane::recurrent_state<float> d(attention);
     EXPECT_EQ(allocations_of_step(attention, mean.view(), static_cast<wane::state_view<float>>(d)),
               0);
+    wane::local_attention<float> const local({k, k, v}, {.window = 100});
+    wane::recurrent_state<float> e(local);
+    EXPECT_EQ(allocations_of_step(local, mean.view(), static_cast<wane::state_view<float>>(e)), 0);
   }
 }
 

@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <limits>
-
 #include "wane/core/checks.hpp"
-#include "wane/core/decay.hpp"
 #include "wane/core/packed.hpp"
+#include "wane/core/softmax.hpp"
 #include "wane/core/threads.hpp"
 #include "wane/run/tiles.hpp"
 
@@ -72,17 +70,6 @@ index_range queries_seeing(Op const& op, index s, index last) {
 inline index_range within(index_range range, index begin, index count) {
   index const from = std::clamp<index>(range.begin - begin, 0, count);
   return {from, std::clamp<index>(range.end - begin, from, count)};
-}
-
-template <class T>
-WANE_HOST_INLINE T exponential(T x) {
-  return factor_of(decay_from_log(x));
-}
-
-// z less the level; where that weighs nothing, a number that 0 may be multiplied by.
-template <class T, int W>
-WANE_HOST_INLINE simd<T, W> log_weight(simd<T, W> z, simd<T, W> level) {
-  return at_least(simd<T, W>(T(std::numeric_limits<T>::min_exponent)), z - level);
 }
 
 // The queries of a block: their scores against one block of keys after the other, [keys, queries].
@@ -172,8 +159,7 @@ class attending {
       vector const before = vector::load(greatest_.row(0) + i);
       vector top = before, total(T(0)), logs(T(0));
       for (index k = 0; k < count; ++k) top = at_least(top, vector::load(scores.row(k) + i));
-      vector const none(std::numeric_limits<T>::lowest());
-      vector const level = where_below(top, none, vector(T(0)), top);
+      vector const level = softmax_level(top);
       for (index k = 0; k < count; ++k) {
         vector const log = log_weight(vector::load(scores.row(k) + i), level);
         vector const weight = exponential(log);
