@@ -113,7 +113,7 @@ matrix<T> group_norm(matrix<T> x, index groups, double epsilon) {
 // y of all tokens of `op`, from the carried state and into it: step for one token, run for more.
 template <class T, class Op>
 matrix<T> remember(Op const& op, wane::recurrent_state<T>& carried) {
-  wane::recurrence_shape const s = op.shape();
+  wane::recurrence_shape const s = wane::output_shape_of(op);
   matrix<T> y(s.batch * s.time, s.heads * s.columns);
   wane::sequence_view<T> const output = in_heads(y, s.batch, s.heads);
   if (s.time == 1)

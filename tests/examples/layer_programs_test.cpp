@@ -12,7 +12,8 @@ namespace wane::bench {
 namespace {
 
 constexpr char const* programs[] = {EXAMPLE_GATED_DELTA_NET_LAYER, EXAMPLE_MAMBA2_POST_LAYER,
-                                    EXAMPLE_RETNET_POST_LAYER, EXAMPLE_RWKV7_POST_LAYER};
+                                    EXAMPLE_RETNET_POST_LAYER, EXAMPLE_RWKV7_POST_LAYER,
+                                    EXAMPLE_VORT_LAYER};
 
 std::string saved_weights(std::string const& program) {
   scratch const place;
