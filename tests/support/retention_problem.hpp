@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <deque>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ namespace support {
 using wane::index;
 
 inline wane::spectra::shared_rates const& rates_of(std::int64_t nodes, std::int64_t horizon) {
-  static std::vector<std::pair<std::array<std::int64_t, 2>, wane::spectra::shared_rates>> found;
+  static std::deque<std::pair<std::array<std::int64_t, 2>, wane::spectra::shared_rates>> found;
   for (auto const& [key, rates] : found)
     if (key == std::array{nodes, horizon}) return rates;
   return found.emplace_back(std::array{nodes, horizon}, wane::spectra::shared_rates(nodes, horizon))
