@@ -6,31 +6,50 @@
 #include <complex>
 #include <cstddef>
 #include <unsupported/Eigen/FFT>
+#include <utility>
 #include <vector>
 
 namespace wane::spectra {
 
+// Fourier transforms of real sequences, with zeros behind so that no product of two wraps round.
+class padded_transform {
+ public:
+  using spectrum = std::vector<std::complex<double>>;
+
+  // For products of sequences that are together shorter than `length`.
+  explicit padded_transform(std::size_t length) {
+    while (size_ < length) size_ *= 2;
+  }
+
+  spectrum forward(std::vector<double> values) {
+    values.resize(size_, 0.0);
+    spectrum found;
+    transform_.fwd(found, values);
+    return found;
+  }
+  // The first `count` numbers.
+  std::vector<double> inverse(spectrum const& of, std::size_t count) {
+    std::vector<double> found;
+    transform_.inv(found, of);
+    found.resize(count);
+    return found;
+  }
+
+ private:
+  std::size_t size_ = 16;  // Eigen's real transform takes at least four numbers
+  Eigen::FFT<double> transform_;
+};
+
 // y_t = Sum_{j <= t} kernel_{t-j} x_j, as long as x; a kernel that is shorter ends in zeros. By
 // Fourier transforms in O(T log T); errors are some 1e-16 of |kernel| |x|, the same for all t.
-inline std::vector<double> causal_convolution(std::vector<double> const& kernel,
+inline std::vector<double> causal_convolution(std::vector<double> kernel,
                                               std::vector<double> const& x) {
-  std::size_t size = 16;  // Eigen's real transform takes at least four numbers
-  while (size < x.size() + std::min(kernel.size(), x.size())) size *= 2;
-  Eigen::FFT<double> transform;
-  auto const spectrum_of = [&](std::vector<double> values) {
-    values.resize(std::min(values.size(), x.size()));
-    values.resize(size, 0.0);
-    std::vector<std::complex<double>> spectrum;
-    transform.fwd(spectrum, values);
-    return spectrum;
-  };
-  auto spectrum = spectrum_of(x);
-  auto const of_kernel = spectrum_of(kernel);
+  kernel.resize(std::min(kernel.size(), x.size()));
+  padded_transform transform(kernel.size() + x.size());
+  auto spectrum = transform.forward(x);
+  auto const of_kernel = transform.forward(std::move(kernel));
   for (std::size_t i = 0; i < spectrum.size(); ++i) spectrum[i] *= of_kernel[i];
-  std::vector<double> y;
-  transform.inv(y, spectrum);
-  y.resize(x.size());
-  return y;
+  return transform.inverse(spectrum, x.size());
 }
 
 }  // namespace wane::spectra
