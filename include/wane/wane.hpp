@@ -22,6 +22,7 @@
 #include "wane/operators/mamba1.hpp"
 #include "wane/operators/mamba2.hpp"
 #include "wane/operators/order_map.hpp"
+#include "wane/operators/plasticity.hpp"
 #include "wane/operators/retention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/retrieval.hpp"

@@ -1,0 +1,205 @@
+// Plasticity: the loss that tells each token which order it should have had (VORT, section 5).
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "wane/core/checks.hpp"
+#include "wane/spectra/order_table.hpp"
+
+namespace wane {
+
+// What a token asks for, and where it should have found it.
+template <class Io>
+struct plasticity_inputs {
+  sequence_view<Io const> query, key;  // [B, T, H, K]
+  token_view<Io const> alpha;          // [B, T, H]
+  // i*(t) < t, [B, T, H], or -1 for a token that looks for none; one source for all heads is a view
+  // with a stride of 0.
+  token_view<index const> source;
+  std::optional<double> scale = {};  // of q . k; 1/sqrt(K) when nothing is said
+
+  // Throws wane::error when shapes do not fit, data are missing, or a source is not before its
+  // token.
+  void check() const {
+    auto const& [batch, tokens, heads, rows] = query.extent;
+    recurrence_shape const shape{batch, tokens, heads, rows, rows};
+    wane::check("query", query, shape), wane::check("key", key, shape);
+    wane::check("alpha", alpha, shape), wane::check("source", source, shape);
+    for (index b = 0; b < batch; ++b)
+      for (index t = 0; t < tokens; ++t)
+        for (index h = 0; h < heads; ++h) {
+          index const i = source.read({b, t, h});
+          require(i >= -1 && i < t, "source at batch ", b, ", time ", t, ", head ", h, " is ", i,
+                  "; it must be a token before, or -1 for none");
+        }
+  }
+  // scale q_t . k_i
+  double score(index b, index t, index i, index h) const {
+    index const rows = query.extent[3];
+    double sum = 0;
+    for (index c = 0; c < rows; ++c)
+      sum += static_cast<double>(query.read({b, t, h}, c)) *
+             static_cast<double>(key.read({b, i, h}, c));
+    return sum * scale.value_or(1 / std::sqrt(static_cast<double>(std::max<index>(rows, 1))));
+  }
+};
+
+// What the queries of one head add to the loss and to its gradient, kernels those of its tokens.
+template <class Io, class Kernel>
+class plasticity_of_head {
+ public:
+  plasticity_of_head(plasticity_inputs<Io> const& in, index b, index h,
+                     std::vector<Kernel> const& kernels)
+      : in_(in), b_(b), h_(h), kernels_(kernels), log_share_(kernels.size()) {}
+
+  // -log p_it, i the source
+  double loss(index t, index source) {
+    double greatest = -HUGE_VAL, total = 0;
+    for (index i = 0; i < t; ++i) {
+      log_share_[at(i)] = in_.score(b_, t, i, h_) + std::log(kernels_[at(i)](t - i));
+      greatest = std::max(greatest, log_share_[at(i)]);
+    }
+    for (index i = 0; i < t; ++i) total += std::exp(log_share_[at(i)] - greatest);
+    for (index i = 0; i < t; ++i) log_share_[at(i)] -= greatest + std::log(total);
+    return -log_share_[at(source)];
+  }
+  // Of that loss, which was the last; added.
+  void add_gradient(index t, index source, double* gradient) const {
+    for (index i = 0; i < t; ++i) {
+      auto const& kernel = kernels_[at(i)];
+      double const excess = std::exp(log_share_[at(i)]) - (i == source ? 1 : 0);
+      gradient[i] += excess * (kernel.derivative(t - i) / kernel(t - i));
+    }
+  }
+
+ private:
+  static std::size_t at(index i) { return static_cast<std::size_t>(i); }
+
+  plasticity_inputs<Io> const& in_;
+  index b_, h_;
+  std::vector<Kernel> const& kernels_;
+  std::vector<double> log_share_;  // log p
+};
+
+// L = -sum_t log p_{i*(t), t},    p_it = r_it / sum_{j < t} r_jt,
+// r_it = e^{scale q_t . k_i} w_{t-i}(alpha_i),                                      (VORT, eq. 24)
+// summed over batch and heads, in nats, and, if alpha_gradient [B, T, H] is not absent,
+//   dL/dalpha_i = sum_t (p_it - [i = i*(t)]) d log w_{t-i}/dalpha_i,    over t > i with a source.
+// kernel_of(alpha) is a function of the lag, w, with a member derivative(lag), dw/dalpha: exact
+// weights are [](double alpha) { return spectra::gruenwald_letnikov(alpha); }.
+//
+// Takes O(T^2 K) time and O(T) memory, in double and in logarithms, so that scores may be of any
+// size. Where a weight is negative loss and gradient are NaN, where it is 0 the gradient. Throws
+// wane::error, before anything is written, for what inputs.check() or kernel_of refuse.
+template <class Io, std::invocable<double> KernelOf>
+double plasticity_loss(plasticity_inputs<Io> const& inputs, KernelOf const& kernel_of,
+                       token_view<Io> alpha_gradient = {}) {
+  inputs.check();
+  auto const& [batch, tokens, heads, rows] = inputs.query.extent;
+  check_if_present("alpha_gradient", alpha_gradient, {batch, tokens, heads, 1, 1});
+  std::vector<double> gradient(static_cast<std::size_t>(batch * heads * tokens));
+  double loss = 0, *of_head = gradient.data();  // [B, H, T]
+  for (index b = 0; b < batch; ++b)
+    for (index h = 0; h < heads; ++h, of_head += tokens) {
+      std::vector<decltype(kernel_of(1.0))> kernels;
+      for (index i = 0; i < tokens; ++i)
+        kernels.push_back(kernel_of(static_cast<double>(inputs.alpha.read({b, i, h}))));
+      plasticity_of_head head(inputs, b, h, kernels);
+      for (index t = 1; t < tokens; ++t) {
+        index const source = inputs.source.read({b, t, h});
+        if (source < 0) continue;
+        loss += head.loss(t, source);
+        if (alpha_gradient.data) head.add_gradient(t, source, of_head);
+      }
+    }
+  of_head = gradient.data();
+  for (index b = 0; b < batch; ++b)
+    for (index h = 0; h < heads; ++h, of_head += tokens)
+      for (index t = 0; t < tokens; ++t)
+        alpha_gradient.write({b, t, h}, static_cast<widened<Io>>(of_head[t]));
+  return loss;
+}
+
+// w_l(alpha) = sum_s c_s(alpha) e^{-r_s l} for orders of a table and lags below `lags`.
+template <class T>
+class kernels_on_nodes {
+ public:
+  // Throws wane::error when the table is empty. It must outlive this.
+  kernels_on_nodes(spectra::order_table<T> const& nodes, index lags) : nodes_(nodes) {
+    require(nodes.nodes() > 0 && nodes.cubics.data,
+            "the nodes of plasticity are empty; they must be those of spectra::order_weights");
+    for (index lag = 0; lag < lags; ++lag)
+      for (index s = 0; s < nodes.nodes(); ++s)
+        factors_.push_back(
+            std::exp(static_cast<double>(nodes.log_decay(0, 0, 0, s)) * static_cast<double>(lag)));
+  }
+
+  struct kernel {
+    double const* factors;  // [lags, S]
+    std::vector<double> weights, slopes;
+
+    double operator()(index lag) const { return sum(weights, lag); }
+    double derivative(index lag) const { return sum(slopes, lag); }
+
+   private:
+    double sum(std::vector<double> const& of, index lag) const {
+      double const* factor = factors + static_cast<std::size_t>(lag) * of.size();
+      double total = 0;
+      for (std::size_t s = 0; s < of.size(); ++s) total += of[s] * factor[s];
+      return total;
+    }
+  };
+  // Throws wane::error for an order that the table does not have.
+  kernel operator()(double alpha) const {
+    auto const order = nodes_.at(static_cast<T>(alpha));
+    require(!std::isnan(order.x), "alpha is ", alpha, "; it must be in [", nodes_.least, ", 1]");
+    kernel found{factors_.data(), {}, {}};
+    for (index s = 0; s < nodes_.nodes(); ++s) {
+      found.weights.push_back(static_cast<double>(order.weight(s)));
+      found.slopes.push_back(static_cast<double>(order.slope(s)));
+    }
+    return found;
+  }
+
+ private:
+  spectra::order_table<T> const& nodes_;
+  std::vector<double> factors_;
+};
+
+// The same with the weights of retention, those of sums of exponentials: O(T^2 (K + S)) time and
+// O(T S) memory. Beyond the horizon of the nodes these are no power laws, but positive still.
+template <class Io, class T>
+double plasticity_loss(plasticity_inputs<Io> const& in, spectra::order_table<T> const& nodes,
+                       token_view<Io> alpha_gradient = {}) {
+  return plasticity_loss(in, kernels_on_nodes<T>(nodes, in.query.extent[1]), alpha_gradient);
+}
+
+// alpha <- clamp(alpha - step gradient, least, 1), all [B, T, H]: a step of the descent, projected.
+// Throws wane::error, before anything is written, when shapes do not fit, step is negative or not
+// finite, or least is outside (0, 1]. An order whose gradient is NaN becomes NaN.
+template <class Io>
+void plasticity_step(token_view<Io> alpha, token_view<Io const> gradient, double step,
+                     double least) {
+  auto const& [batch, tokens, heads] = alpha.extent;
+  recurrence_shape const shape{batch, tokens, heads, 1, 1};
+  check("alpha", alpha, shape), check("gradient", gradient, shape);
+  require(step >= 0 && std::isfinite(step), "step is ", step,
+          "; it must be finite and not negative");
+  require(least > 0 && least <= 1, "least is ", least, "; it must be in (0, 1]");
+  for (index b = 0; b < batch; ++b)
+    for (index t = 0; t < tokens; ++t)
+      for (index h = 0; h < heads; ++h) {
+        place<> const at{b, t, h};
+        double const next =
+            static_cast<double>(alpha.read(at)) - step * static_cast<double>(gradient.read(at));
+        alpha.write(at, static_cast<widened<Io>>(std::clamp(next, least, 1.0)));
+      }
+}
+
+}  // namespace wane
