@@ -37,6 +37,8 @@ struct claim {
 std::vector<claim> vort_kernel_claims();
 std::vector<claim> vort_quadrature_claims();
 std::vector<claim> vort_mixture_claims();
+std::vector<claim> vort_bank_claims();
+std::vector<claim> vort_output_claims();
 std::vector<claim> vort_retrieval_claims();
 std::vector<claim> vort_cost_claims();
 // PoST (arXiv 2604.07658).
