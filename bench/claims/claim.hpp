@@ -41,6 +41,7 @@ std::vector<claim> vort_bank_claims();
 std::vector<claim> vort_output_claims();
 std::vector<claim> vort_retrieval_claims();
 std::vector<claim> vort_cost_claims();
+std::vector<claim> vort_table_claims();
 // PoST (arXiv 2604.07658).
 std::vector<claim> post_rate_claims();
 std::vector<claim> post_position_claims();

@@ -27,10 +27,10 @@ char const* name_of(verdict judged) {
 
 std::vector<claim> all_claims() {
   std::vector<claim> all;
-  for (auto const& part :
-       {vort_kernel_claims(), vort_quadrature_claims(), vort_mixture_claims(), vort_bank_claims(),
-        vort_output_claims(), vort_retrieval_claims(), vort_cost_claims(), post_rate_claims(),
-        post_position_claims(), post_initial_claims(), post_invariance_claims()})
+  for (auto const& part : {vort_kernel_claims(), vort_quadrature_claims(), vort_mixture_claims(),
+                           vort_bank_claims(), vort_output_claims(), vort_retrieval_claims(),
+                           vort_cost_claims(), vort_table_claims(), post_rate_claims(),
+                           post_position_claims(), post_initial_claims(), post_invariance_claims()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
