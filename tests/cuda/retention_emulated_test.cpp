@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "cuda/retention_cases.hpp"
 #include "support/laws_hold.hpp"
-#include "support/retention_problem.hpp"
 #include "wane/testing/emulated_run.hpp"
 #include "wane/testing/laws.hpp"
 
@@ -33,6 +33,13 @@ TEST(EmulatedRetention, KeepsTheLawsOnBanks) {
   support::expect_to_hold(check_laws(in_float, 1e-6, 1, runner));
   support::expect_to_hold(check_laws(in_double, 1e-12, 1, runner));
 }
+
+support::retention_cases<emulated_runner<>> const cases{
+    emulated_runner<>({.order = turns::last_taken})};
+
+TEST(EmulatedRetention, IsThatOfTheOracle) { cases.are_right<float>(); }
+TEST(EmulatedRetention, IsThatOfTheOracleInDouble) { cases.are_right<double>(); }
+TEST(EmulatedRetention, IsThatOfTheOracleInBfloat16) { cases.are_right<bfloat16>(); }
 
 }  // namespace
 }  // namespace wane::testing

@@ -131,7 +131,9 @@ struct device_runner {
  private:
   template <class Gradients>
   static Gradients moved(Gradients to, device_copies& copies) {
-    if constexpr (requires { to.values; })
+    if constexpr (requires { to.with_tensors(copies); })
+      return to.with_tensors(copies);
+    else if constexpr (requires { to.values; })
       return {copies.of(to.values), copies.of(to.log_decay), copies.of(to.key), copies.of(to.query),
               copies.of(to.direct)};
     else

@@ -37,7 +37,7 @@ WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& stat
   for (index i = 0; i < rows; ++i) {
     State* const row = &state(i, first);
     auto const update = [&](auto const& decay_at) WANE_INLINE_LAMBDA {
-      V key, erase_write, query;
+      [[maybe_unused]] V key, erase_write, query;
       if constexpr (has_key<Token>) key = V(x.key(i));
       if constexpr (has_erase_write<Token>) erase_write = V(x.erase_write(i));
       if constexpr (has_query<Token>) query = V(x.query(i));
