@@ -176,7 +176,8 @@ TEST(OrderBanks, OfThePaperAreWorstForTheLowestOrders) {
 
 TEST(OrderBanks, AreWeightsInLanesToo) {
   order_banks<float> const banks(vort_orders(3, 0.1), 0.1, closed_form_of);
-  auto const order = banks.table(routing::linear).at(0.6f);
+  auto const table = banks.table(routing::linear);
+  auto const order = table.at(0.6f);
   auto const weights = order.weight(wane::lanes<4>{3});
   auto const slopes = order.slope(wane::partial_lanes<4>{6, 3});
   for (int l = 0; l < 4; ++l) EXPECT_EQ(weights[l], order.weight(index{3 + l}));

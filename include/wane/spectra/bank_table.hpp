@@ -65,6 +65,7 @@ struct bank_table {
     T const wide = orders(above) - orders(below);
     return {*this, below, above, from_below / wide, T(1) / wide};
   }
+  order at(T alpha) && = delete;  // it looks things up in the table
 
   // The table on other memory; see wane/core/recurrence.hpp.
   template <class Moved>

@@ -54,6 +54,7 @@ struct order_table {
     if (piece >= pieces) return {*this, pieces - 1, T(1), scale};
     return {*this, piece, along - static_cast<T>(piece), scale};
   }
+  order at(T alpha) && = delete;  // it looks things up in the table
 
   // The table on other memory; see wane/core/recurrence.hpp.
   template <class Moved>
