@@ -47,6 +47,8 @@ class retrieval : public keyed_memory<Io, Accumulate> {
   static constexpr bool divides = Normaliser != normaliser::none;
 
  public:
+  static constexpr bool has_constant_decays = true;
+
   // Throws wane::error when the shapes do not fit, an option is out of range, or there are no
   // nodes.
   retrieval(keyed_inputs<Io> const& in, token_view<Io const> alpha, Nodes const& nodes,

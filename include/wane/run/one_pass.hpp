@@ -1,5 +1,5 @@
 // Tokens that do not erase, and a panel of a state: its rows are read and written in one pass.
-// once. SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/run/micro_chunk.hpp"
