@@ -84,6 +84,34 @@ TEST(RetentionOfAMillionTokens, IsThePowerLawOfEveryToken) {
   check(0.f, 19, 1e-4);
 }
 
+// A single 1, and nothing after it for a hundred million tokens: what is left of it in float is
+// what the sum of exponentials says, at rates of 1e-8 and below as well.
+TEST(RetentionOfOneToken, IsTheSumAfterAHundredMillionSlow) {
+  constexpr index piece = 1000000, pieces = 100;
+  for (auto [nodes, horizon] :
+       {std::pair<std::int64_t, std::int64_t>{16, piece}, {22, 100000000}}) {
+    wane::spectra::order_weights<float> const weights(support::rates_of(nodes, horizon));
+    auto const table = weights.table();
+    std::vector<float> v(piece), y(piece);
+    for (float order : {0.2f, 0.6f}) {
+      wane::token_view<float const> const alpha(&order, {1, piece, 1}, {0, 0, 0});
+      wane::retention<float> const op({v.data(), 1, piece, 1, 1}, alpha, table);
+      wane::recurrent_state<float> state(op);
+      v[0] = 1;
+      for (index n = 1; n <= pieces; ++n) {
+        run(op, wane::sequence_view<float>(y.data(), 1, piece, 1, 1),
+            wane::run_options<float>{.initial = state, .final = state});
+        v[0] = 0;
+        double left = 0;
+        for (index s = 0; s < table.nodes(); ++s)
+          left += double{table.at(order).weight(s)} *
+                  std::exp(double{table.log_decay(0, 0, 0, s)} * double(n * piece - 1));
+        EXPECT_NEAR(y.back() / left, 1, 2e-5) << nodes << " nodes, order " << order << ", " << n;
+      }
+    }
+  }
+}
+
 // alpha = 1 forgets nothing within the horizon.
 TEST(RetentionOfOrderOne, IsASum) {
   retention_problem<float> p{.batch = 1, .tokens = 1000, .heads = 1, .columns = 1, .nodes = 14};

@@ -51,6 +51,7 @@ class lag_adjoint {
         gradients_(gradients),
         many_(op),
         one_(op),
+        held_(many_.held()),
         rows_(recurrence_shape(op.shape()).rows),
         columns_{0, recurrence_shape(op.shape()).columns},
         row_stride_(row_stride_of(columns_)),
@@ -58,7 +59,7 @@ class lag_adjoint {
         values_(lag_tokens * row_stride_),
         output_gradients_(lag_tokens * row_stride_),
         reads_(lag_tokens * many_.padded_rows()),
-        writes_((lag_tokens + 2) * many_.padded_rows()),
+        writes_(lag_tokens * many_.padded_rows()),
         of_rows_((rows_ + 1) * lag_tokens),
         terms_(5 * many_.padded_rows()) {}
 
@@ -73,7 +74,7 @@ class lag_adjoint {
     while (k % lag_tokens) take(one_, w.part(--k, 1));
     while (k > 0) take(many_, w.part(k -= lag_tokens, lag_tokens));
     for (index s = 0; s < rows_; ++s)
-      for (index j = 0; j < columns_.last; ++j) state.save(s, j, row(s)[j]);
+      for (index j = 0; j < columns_.last; ++j) state.save(s, j, held_.factor(s) * row(s)[j]);
   }
 
  private:
@@ -90,8 +91,12 @@ class lag_adjoint {
       for (index s = 0; s < rows_; s += 2)
         row_products<2, N>(row(s), row_stride_, values_.data(), row_stride_, columns_.padded(),
                            of_rows_.data() + s * N);
+      for (index s = 0; s < rows_; ++s) {
+        T const factor = held_.factor(s);
+        for (int i = 0; i < N; ++i) of_rows_.data()[s * N + i] *= factor;
+      }
     }
-    answer(turned(chunk), w);
+    answer(held_(turned(chunk)), w);
     if constexpr (of_keys)
       for (int i = 0; i < N; ++i) give_rows(chunks, w.token(i), i, products);
   }
@@ -113,25 +118,21 @@ class lag_adjoint {
 
   // The chunk that takes output gradients from the last token to the first.
   template <int N>
-  lag_chunk<T, N> turned(lag_chunk<T, N> const& chunk) const {
-    auto const copy = [](T const* from, T* to) { vector::load(from).store(to); };
-    for (index s = 0; s < many_.padded_rows(); s += width) {
-      T const *const reads = chunk.reads + s * N, *const writes = chunk.writes + s * (N + 2);
-      T *const to_reads = reads_.data() + s * N, *const to_writes = writes_.data() + s * (N + 2);
+  lag_terms<T, N> turned(lag_terms<T, N> const& chunk) const {
+    for (index block = 0; block < many_.padded_rows() * N; block += width * N)
       for (int t = 0; t < N; ++t) {
-        copy(writes + (N - 1 - t) * width, to_reads + t * width);
-        copy(reads + (N - 1 - t) * width, to_writes + t * width);
+        index const to = block + t * width, from = block + (N - 1 - t) * width;
+        vector::load(chunk.writes + from).store(reads_.data() + to);
+        vector::load(chunk.reads + from).store(writes_.data() + to);
       }
-      for (int n = N; n < N + 2; ++n) copy(writes + n * width, to_writes + n * width);
-    }
-    lag_chunk<T, N> back{reads_.data(), writes_.data()};
+    lag_terms<T, N> back{reads_.data(), writes_.data(), {}};
     for (int t = 0; t < N; ++t)
       for (int i = 0; i <= t; ++i) back.pairs[t][i] = chunk.pairs[N - 1 - i][N - 1 - t];
     return back;
   }
 
   template <int N>
-  [[gnu::noinline]] void answer(lag_chunk<T, N> const& back, walk const& w) const {
+  [[gnu::noinline]] void answer(one_pass<T, N, fading::row> const& back, walk const& w) const {
     auto const dy = output_gradient_;
     auto const gradients = gradients_;
     columns_.for_lanes([&](index j, auto vectors, auto columns) WANE_INLINE_LAMBDA {
@@ -168,6 +169,7 @@ class lag_adjoint {
   Gradients const gradients_;
   lag_chunks<Op, lag_tokens> many_;
   lag_chunks<Op, 1> one_;
+  held_decays<T> held_;
   index rows_;
   panel_columns<T, lag_vectors> columns_;
   index row_stride_;

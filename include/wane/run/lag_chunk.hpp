@@ -9,7 +9,7 @@
 #include "wane/core/unroll.hpp"
 #include "wane/core/walk.hpp"
 #include "wane/run/aligned.hpp"
-#include "wane/run/one_pass.hpp"
+#include "wane/run/held_decays.hpp"
 #include "wane/run/panel_columns.hpp"
 
 namespace wane {
@@ -29,9 +29,6 @@ concept has_lags =
 
 // Tokens of a chunk and vectors of columns side by side: their values and sums fill the registers.
 inline constexpr int lag_tokens = simd_bytes == 64 ? 6 : 4, lag_vectors = simd_bytes == 64 ? 2 : 1;
-
-template <class T, int N>
-using lag_chunk = one_pass<T, N, fading::row>;
 
 // Tokens k to k + N - 1 of a walk.
 template <int N, class Op>
@@ -54,22 +51,19 @@ class lag_chunks {
   explicit lag_chunks(Op const& op)
       : op_(op),
         rows_{0, recurrence_shape(op.shape()).rows},
+        log_decays_(rows_.padded()),
         powers_((N + 1) * rows_.padded()),
         keys_(N * rows_.padded()),
         reads_(N * rows_.padded()),
-        writes_((N + 2) * rows_.padded()) {
+        writes_(N * rows_.padded()) {
     auto const x = op.at(place<>{});
-    rows_.template load<true>(powers_.data(), true, [&](auto s) { return x.log_decay(s); });
+    rows_.template load<true>(log_decays_.data(), true, [&](auto s) { return x.log_decay(s); });
     for (index s = 0; s < rows_.padded(); s += width) {
-      vector const log_decay = vector::load(power(0) + s);
+      vector const log_decay = vector::load(log_decays_.data() + s);
       unroll<N + 1>([&](auto n) WANE_INLINE_LAMBDA {
-        auto const faded = decay_from_log(vector(T(n)) * log_decay);
-        factor_of(faded).store(power(n) + s);
-        if constexpr (n > 0) factor_of(faded).store(reads_.data() + s * N + (n - 1) * width);
-        if constexpr (n == N) {
-          faded.whole.store(writes(s, N));
-          faded.rest.store(writes(s, N + 1));
-        }
+        vector const faded = factor_of(decay_from_log(vector(T(n)) * log_decay));
+        faded.store(power(n) + s);
+        if constexpr (n > 0) faded.store(reads_.data() + s * N + (n - 1) * width);
       });
     }
   }
@@ -78,9 +72,11 @@ class lag_chunks {
   // The factor of every row after n tokens.
   T* power(index n) const { return powers_.data() + n * rows_.padded(); }
 
+  held_decays<T> held() const { return {log_decays_.data(), rows_.padded(), N}; }
+
   // Of tokens k to k + N - 1 of a walk; valid until the next.
-  [[gnu::noinline]] lag_chunk<T, N> operator()(walk const& w, index k) const {
-    lag_chunk<T, N> chunk{reads_.data(), writes_.data()};
+  [[gnu::noinline]] lag_terms<T, N> operator()(walk const& w, index k) const {
+    lag_terms<T, N> chunk{reads_.data(), writes_.data(), {}};
     auto const x = tokens_at<N>(op_, w, k);
     for (int i = 0; i < N; ++i)
       rows_.template load<true>(keys_.data() + i * rows_.padded(), true,
@@ -92,7 +88,7 @@ class lag_chunks {
         unroll<N - i>([&](auto n) WANE_INLINE_LAMBDA {
           vector const faded = n == 0 ? key : key * vector::load(power(n) + s);
           sum[pair(i + n, i)] += faded;
-          if constexpr (i + n == N - 1) faded.store(writes(s, i));
+          if constexpr (i + n == N - 1) faded.store(writes_.data() + s * N + i * width);
         });
       });
     T totals[padded_pairs];
@@ -109,12 +105,9 @@ class lag_chunks {
   static constexpr int padded_pairs = (N * (N + 1) / 2 + width - 1) / width * width;
   static constexpr int pair(int t, int i) { return t * (t + 1) / 2 + i; }
 
-  // Term n of the rows from s on.
-  T* writes(index s, int n) const { return writes_.data() + s * (N + 2) + n * width; }
-
   Op const& op_;
   panel_columns<T, 1> rows_;
-  aligned_numbers<T> powers_, keys_, reads_, writes_;
+  aligned_numbers<T> log_decays_, powers_, keys_, reads_, writes_;
 };
 
 // No row is reset, or grows, within a chunk.

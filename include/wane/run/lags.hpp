@@ -20,6 +20,7 @@ class lag_runner {
         output_(output),
         many_(op),
         one_(op),
+        held_(many_.held()),
         rows_(recurrence_shape(op.shape()).rows),
         columns_{first, last},
         row_stride_(row_stride_of(columns_)),
@@ -35,22 +36,23 @@ class lag_runner {
     for (; k + lag_tokens <= w.count; k += lag_tokens) take(many_, w, k);
     for (; k < w.count; ++k) take(one_, w, k);
     for (index s = 0; s < rows_; ++s)
-      for (index j = 0; j < columns_.count(); ++j) access.save(s, columns_.first + j, row(s)[j]);
+      for (index j = 0; j < columns_.count(); ++j)
+        access.save(s, columns_.first + j, held_.factor(s) * row(s)[j]);
   }
 
  private:
   T* row(index s) const { return state_.data() + s * row_stride_; }
 
   template <int N>
-  void take(lag_chunks<Op, N> const& chunks, walk const& w, index k) const {
-    auto const chunk = chunks(w, k);
+  void take(lag_chunks<Op, N> const& chunks, walk const& w, index k) {
+    auto const chunk = held_(chunks(w, k));
     if (streams_)
       answer<streamable<T, Out>>(chunk, w.part(k, N));
     else
       answer<false>(chunk, w.part(k, N));
   }
   template <bool Stream, int N>
-  [[gnu::noinline]] void answer(lag_chunk<T, N> const& chunk, walk const& w) const {
+  [[gnu::noinline]] void answer(one_pass<T, N, fading::row> const& chunk, walk const& w) const {
     // Copies that no store can change: their strides stay in registers.
     Op const op = op_;
     auto const x = tokens_at<N>(op, w, 0);
@@ -73,6 +75,7 @@ class lag_runner {
   sequence_view<Out> const& output_;
   lag_chunks<Op, lag_tokens> many_;
   lag_chunks<Op, 1> one_;
+  held_decays<T> held_;
   index rows_;
   panel_columns<T, lag_vectors> columns_;
   index row_stride_;
