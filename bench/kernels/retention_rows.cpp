@@ -160,6 +160,8 @@ void add_retention_rows() {
     add({what, 0, 512, one ? 1 : 4096});
     add({what, 64, 64, one ? 1 : 512});
   }
+  add({pass::forward, 0, 512, 128});
+  add({pass::forward, 0, 512, 32768});
   add({pass::forward, 64, 64, 4096});
 }
 
