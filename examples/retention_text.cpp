@@ -139,15 +139,15 @@ std::string content_of(std::string const& file) {
 // NAME.svg.
 int main(int count, char** arguments) try {
   using namespace reading;
-  std::string bytes = passage, picture;
+  std::string file, picture;
   for (int n = 1; n < count; ++n) {
-    if (std::string(arguments[n]) == "--picture" && n + 1 < count) {
-      picture = arguments[++n];
-      write_csv(picture + ".csv", {}, {});  // what cannot be written is refused before all else
-    } else {
-      bytes = content_of(arguments[n]);
-    }
+    bool const draws = std::string(arguments[n]) == "--picture" && n + 1 < count;
+    wane::require(draws || file.empty(), arguments[n], " is one file too many");
+    (draws ? picture : file) = arguments[draws ? ++n : n];
   }
+  std::string const bytes = file.empty() ? passage : content_of(file);
+  // What cannot be written is refused before the long work.
+  if (!picture.empty()) write_csv(picture + ".csv", {}, {});
   marked_text const text(bytes);
   std::printf("%td bytes, of which that at %td is marked\n", std::ssize(bytes), text.mark);
   wane::spectra::order_weights<float> const weights(wane::spectra::shared_rates(16, longest));

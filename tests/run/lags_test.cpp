@@ -155,6 +155,26 @@ TEST(Lags, HaveTheSameGradients) {
   }
 }
 
+// Outputs too large for the caches, whose stores go past them.
+TEST(Lags, EqualThePlainOrderWhereTheyStream) {
+  constexpr index time = 16390, columns = 128;
+  memory<float> const m(1, time, 1, 2, columns);
+  constant_memory<float> const op(m);
+  memory<double> const exact(1, time, 1, 2, columns);
+  constant_memory<double> const plain(exact);
+  wane::aligned_numbers<float> const y(time * columns);
+  wane::aligned_numbers<double> const right(time * columns);
+  wane::sequence_view<float> const to(y.data(), 1, time, 1, columns);
+  ASSERT_EQ(wane::choose_stores(op, to), wane::store_by::stream);
+  ASSERT_TRUE(run_lags(op, to, wane::run_options<float>{}));
+  run_in_order(plain, wane::sequence_view<double>(right.data(), 1, time, 1, columns),
+               wane::run_options<double>{});
+  support::nearness near;
+  for (index i = 0; i < time * columns; ++i)
+    near.add(static_cast<double>(y.data()[i]), right.data()[i]);
+  EXPECT_LT(near.both(), 1e-6);
+}
+
 // A number that is none reaches its own column from its own token on, and no other.
 TEST(Lags, KeepWhatIsNoNumberWhereItIs) {
   memory<float> m(1, 15, 1, 4, 20);

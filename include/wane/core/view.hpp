@@ -100,11 +100,11 @@ struct view {
   // Stores a value or a simd of them, rounded to the stored type.
   template <class V>
   WANE_INLINE void write(place<index> at, index column, V const& value) const {
-    if (data) *element(at, column) = static_cast<T>(value);
+    if (data) *element(at, column) = static_cast<T>(static_cast<wide>(value));
   }
   template <class V>
   WANE_INLINE void write(place<index> at, V const& value) const requires(Rank == 3) {
-    if (data) *element(at) = static_cast<T>(value);
+    if (data) *element(at) = static_cast<T>(static_cast<wide>(value));
   }
   template <class V, int W>
   WANE_HOST_INLINE void write(place<index> at, lanes<W> columns, simd<V, W> value) const {
@@ -117,7 +117,7 @@ struct view {
     if constexpr (std::is_same_v<wide, value_type>)
       store_first(to, columns.count, convert<wide>(value));
     else
-      for (int l = 0; l < columns.count; ++l) to[l] = static_cast<T>(value[l]);
+      for (int l = 0; l < columns.count; ++l) to[l] = static_cast<T>(static_cast<wide>(value[l]));
   }
   template <class V, int W, int C>
   WANE_HOST_INLINE void write(place<time_lanes<W, C>> at, time_columns<C> columns,
@@ -153,7 +153,7 @@ struct view {
     else if constexpr (requires { store_lanes(to, convert<wide>(value)); })
       store_lanes(to, convert<wide>(value));
     else
-      for (int l = 0; l < W; ++l) to[l] = static_cast<T>(value[l]);
+      for (int l = 0; l < W; ++l) to[l] = static_cast<T>(static_cast<wide>(value[l]));
   }
   template <int W, class Offset>
   WANE_HOST_INLINE static simd<wide, W> gather(T const* from, int count, Offset offset) {

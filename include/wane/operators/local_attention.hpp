@@ -24,9 +24,7 @@ class local_attention {
   // Throws wane::error when the shapes do not fit, an option is out of range, or there is no
   // window.
   local_attention(keyed_inputs<Io> const& in, softmax_attention_options const& options)
-      : attention_(in, options) {
-    require(options.window > 0, "window is ", options.window,
-            "; it must be positive, as the state holds so many tokens");
+      : attention_(in, checked(options)) {
     index const time = attention_.shape().time;
     require(attention_.keys() == time, "key has time ", attention_.keys(),
             "; it must be that of query, ", time, ": the tokens before them are in the state");
@@ -58,7 +56,7 @@ class local_attention {
 
     auto const query = rows_of(attention_.query(at.batch, at.head));
     index const filled = std::min(at.position, attention_.window());
-    for (index first = 0; first < s.columns; first += columns_at_once) {
+    for (index first = 0; first == 0 || first < s.columns; first += columns_at_once) {
       index const last = std::min(first + columns_at_once, s.columns);
       sums const all = attend(query, at.time, keys, filled, s.rows + first, last - first);
       accumulate const over = all.total == accumulate(0) ? accumulate(0) : 1 / all.total;
@@ -68,6 +66,12 @@ class local_attention {
   }
 
  private:
+  static softmax_attention_options const& checked(softmax_attention_options const& options) {
+    require(options.window > 0, "window is ", options.window,
+            "; it must be positive, as the state holds so many tokens");
+    return options;
+  }
+
   static constexpr index columns_at_once = 128, tokens_at_once = 64;
 
   // Of the tokens so far, weighed by e^(score - greatest): their weights, those times their

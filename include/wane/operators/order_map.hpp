@@ -90,8 +90,8 @@ void order_map(order_map_inputs<Io> const& in, double least, token_view<Io> alph
 }
 
 // From dL/dalpha to the gradients with respect to x, weight, bias and entropy, likewise; those of
-// weight and bias are summed over all tokens, in double. A token whose order is saturated has none,
-// whatever it holds.
+// weight and bias are summed over all tokens, in double. Where the map is so far saturated that its
+// slope is 0 in double, a token has none, whatever it holds.
 template <class Io>
 void order_map_adjoint(order_map_inputs<Io> const& in, double least,
                        std::type_identity_t<token_view<Io const>> alpha_gradient,

@@ -31,6 +31,7 @@ struct plasticity_inputs {
     recurrence_shape const shape{batch, tokens, heads, rows, rows};
     wane::check("query", query, shape), wane::check("key", key, shape);
     wane::check("alpha", alpha, shape), wane::check("source", source, shape);
+    require(!scale || std::isfinite(*scale), "scale is ", scale.value_or(0), "; it must be finite");
     for (index b = 0; b < batch; ++b)
       for (index t = 0; t < tokens; ++t)
         for (index h = 0; h < heads; ++h) {
@@ -130,7 +131,7 @@ double plasticity_loss(plasticity_inputs<Io> const& inputs, KernelOf const& kern
 template <class T>
 class kernels_on_nodes {
  public:
-  // Throws wane::error when the table is empty. It must outlive this.
+  // Throws wane::error when the table is empty. What it views must outlive this.
   kernels_on_nodes(spectra::order_table<T> const& nodes, index lags) : nodes_(nodes) {
     require(nodes.nodes() > 0 && nodes.cubics.data,
             "the nodes of plasticity are empty; they must be those of spectra::order_weights");
@@ -168,7 +169,7 @@ class kernels_on_nodes {
   }
 
  private:
-  spectra::order_table<T> const& nodes_;
+  spectra::order_table<T> nodes_;
   std::vector<double> factors_;
 };
 

@@ -36,8 +36,8 @@ struct retrieval_options {
 // of the paper's epsilon_0, which is added.
 //
 // An own token that is excluded is written first, and taken away from what is read: it leaves its
-// rounding, some 1e-7 of phi(q_t) . phi(k_t) v_t in float, and its NaN. At position 1 there is
-// nothing to read: the output is 0, whatever the initial state.
+// rounding, some 1e-7 of phi(q_t) . phi(k_t) v_t in float, and its NaN. A denominator may be as
+// small as that, so that then Accumulate must be double.
 template <class Io, normaliser Normaliser = normaliser::decayed, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 class retrieval : public keyed_memory<Io, Accumulate> {
@@ -61,6 +61,10 @@ class retrieval : public keyed_memory<Io, Accumulate> {
     require(nodes.present(),
             "the nodes of retrieval are empty; they must be those of spectra::order_weights or "
             "spectra::order_banks");
+    require(!divides || own_ == own_token::included || limits::epsilon() < Accumulate(1e-12),
+            "own_token::excluded leaves the rounding of a token's own match in the denominator; "
+            "normalised it must be computed in double, as retrieval<Io, normaliser::decayed, "
+            "double> does");
     require(floor_ >= (limits::min)() && floor_ <= (limits::max)(), "floor is ", options.floor,
             "; it must be finite and at least ", (limits::min)());
   }
@@ -111,7 +115,6 @@ class retrieval : public keyed_memory<Io, Accumulate> {
   WANE_INLINE token at(place<> where) const {
     token x{*this, this->terms_at(where), nodes_.at(static_cast<Accumulate>(alpha_.read(where))),
             Accumulate(0)};
-    if (own_ == own_token::excluded && where.position == 1) x.features.query_factor = Accumulate(0);
     x.own = own_part([&](index s) WANE_INLINE_LAMBDA { return x.of.weight(s); }) * match(x);
     return x;
   }

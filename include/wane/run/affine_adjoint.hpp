@@ -199,6 +199,7 @@ class affine_adjoint {
   void give_rows(Sink const& sink, T* g, T direct) const {
     index const n = padded_rows();
     token_gradient<T> whole{T(0), direct};
+    if constexpr (constant_decays<Op>) std::fill_n(g, rows_, T(0));
     if constexpr (!has_key<Token>) std::fill_n(g + n, rows_, T(0));
     if constexpr (!has_query<Token>) std::fill_n(g + 2 * n, rows_, T(0));
     for (index i = 0; i < rows_; ++i) whole.decay += g[i];

@@ -15,10 +15,11 @@
 namespace wane {
 
 // With the state M before tokens 0..N-1 and l_s the factor of row s,
-//   y_t = sum_s l_s^{t+1} M_s + sum_{i<=t} p_ti v_i,    p_ti = sum_s l_s^{t-i} k_is (+ d_t for i =
-//   t) M_s <- l_s^N M_s + sum_i l_s^{N-1-i} k_is v_i
+//   y_t = sum_s l_s^{t+1} M_s + sum_{i<=t} p_ti v_i
+//   p_ti = sum_s l_s^{t-i} k_is, and d_t more for i = t
+//   M_s <- l_s^N M_s + sum_i l_s^{N-1-i} k_is v_i
 // The adjoint is the same with time turned round, p transposed and the two sums over rows changing
-// places. Each column costs 2 S + (N + 1)/2 + S/N multiply-adds a token, S being the rows.
+// places. Each column costs 2 S (1 + 1/N) + (N + 1)/2 multiply-adds a token, S being the rows.
 template <class Op>
 concept has_lags =
     constant_decays<Op> && reads_lanes<Op> && has_key<token_of<Op>> && !has_query<token_of<Op>> &&

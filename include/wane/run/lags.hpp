@@ -83,6 +83,9 @@ class lag_runner {
   bool streams_;
 };
 
+// What is found once a run pays from so many tokens of a sequence on.
+inline constexpr index least_lag_tokens = 64;
+
 // False where the operator cannot be run so: it or its outputs lie otherwise, or a row is reset.
 template <has_lags Op, class Out, class State>
 bool run_lags(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {

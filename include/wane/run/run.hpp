@@ -57,8 +57,12 @@ void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State
   else if constexpr (runs_as_bank<Op>)
     run_bank(op, output, options);
   else if constexpr (runs_in_panels<Op>) {
-    if constexpr (has_lags<Op>)
-      if (run_lags(op, output, options)) return;
+    if constexpr (has_lags<Op>) {
+      recurrence_shape const shape = op.shape();
+      index const sequences = sequences_of(shape, options.packed);
+      if (shape.batch * shape.time >= least_lag_tokens * sequences && run_lags(op, output, options))
+        return;
+    }
     run_affine(op, output, options);
   } else if constexpr (runs_by_elements<Op>) {
     if (!run_elements(op, output, options)) run_in_order(op, output, options);

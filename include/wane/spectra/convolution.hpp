@@ -19,6 +19,7 @@ class padded_transform {
   // For products of sequences that are together shorter than `length`.
   explicit padded_transform(std::size_t length) {
     while (size_ < length) size_ *= 2;
+    transform_.SetFlag(Eigen::FFT<double>::HalfSpectrum);
   }
 
   spectrum forward(std::vector<double> values) {

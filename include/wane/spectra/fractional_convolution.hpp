@@ -26,7 +26,7 @@ namespace wane::spectra {
 // M = 29 for orders from 0.1 to 1 and a million lags.
 class interpolated_orders {
  public:
-  // Throws wane::error unless all orders are in (0, 1]; they are not empty.
+  // The orders are in (0, 1], and not empty.
   interpolated_orders(std::vector<double> orders, std::int64_t lags) {
     std::ranges::sort(orders);
     double const least = orders.front(), most = orders.back();
