@@ -193,8 +193,8 @@ TEST(RetrievalOnBanks, IsEquations14To16) {
               above[j] += q * (faded + read * v), G[k][s][f][j] = faded + c * v;
             }
           }
-      for (std::size_t j = 0; j < V; ++j)
-        near.add(p.output(0, t, 0, index(j)), below > 0 ? above[j] / below : 0);
+      for (std::size_t j = 0; below > 0 && j < V; ++j)  // there is something to read
+        near.add(p.output(0, t, 0, index(j)), above[j] / below);
     }
     EXPECT_LT(near.both(), 1e-12);
   }
