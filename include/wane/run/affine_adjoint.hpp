@@ -42,7 +42,7 @@ class affine_adjoint {
         row_blocks_((rows_ + width - 1) / width),
         last_(replay_.panels().last),
         columns_(replay_.panels().padded()),
-        row_stride_(Replay::row_stride_of(last_)),
+        row_stride_(row_stride_of<T>(last_)),
         blocks_(std::max<index>(1, (w.count + most_tokens - 1) / most_tokens)),
         kept_(heads * blocks_ * state_size()),
         states_(Replay::most_chunks * state_size()),
@@ -56,8 +56,8 @@ class affine_adjoint {
 
   // Bytes of the states kept of a head of so many tokens.
   static index kept_bytes(recurrence_shape const& shape, index count) {
-    return (count + most_tokens - 1) / most_tokens * shape.rows *
-           Replay::row_stride_of(shape.columns) * static_cast<index>(sizeof(T));
+    return (count + most_tokens - 1) / most_tokens * shape.rows * row_stride_of<T>(shape.columns) *
+           static_cast<index>(sizeof(T));
   }
 
   void operator()(adjoint_options<State> const& options) {

@@ -6,31 +6,9 @@
 #include "wane/run/adjoint_parts.hpp"
 #include "wane/run/lag_chunk.hpp"
 #include "wane/run/pieces.hpp"
+#include "wane/run/row_products.hpp"
 
 namespace wane {
-
-// to[m * count + n] = the sum over `columns`, whole vectors, of a_m b_n: rows a of a matrix, M of
-// them, and N rows b.
-template <int M, int N, class T>
-WANE_HOST_INLINE void row_products(T const* a, index a_stride, T const* b, index b_stride,
-                                   index columns, T* to) {
-  using vector = simd<T, simd_width<T>>;
-  constexpr int width = vector::width, padded = (M * N + width - 1) / width * width;
-  vector sum[padded] = {};
-  for (index j = 0; j < columns; j += width) {
-    vector own[N];
-    unroll<N>([&](auto n) WANE_INLINE_LAMBDA { own[n] = vector::load(b + n * b_stride + j); });
-    unroll<M>([&](auto m) WANE_INLINE_LAMBDA {
-      vector const row = vector::load(a + m * a_stride + j);
-      unroll<N>([&](auto n) WANE_INLINE_LAMBDA {
-        sum[m * N + n] = multiply_add(row, own[n], sum[m * N + n]);
-      });
-    });
-  }
-  T totals[padded];
-  for (int n = 0; n < padded; n += width) sums(sum + n).store(totals + n);
-  std::copy_n(totals, M * N, to);
-}
 
 // A walk, all its columns, from its last token to its first. No state is needed: neither decays nor
 // queries have a gradient.
@@ -49,36 +27,29 @@ class lag_adjoint {
       : op_(op),
         output_gradient_(output_gradient),
         gradients_(gradients),
-        many_(op),
-        one_(op),
-        held_(many_.held()),
-        rows_(recurrence_shape(op.shape()).rows),
-        columns_{0, recurrence_shape(op.shape()).columns},
-        row_stride_(row_stride_of(columns_)),
-        cotangent_((rows_ + 1) * row_stride_),
-        values_(lag_tokens * row_stride_),
-        output_gradients_(lag_tokens * row_stride_),
-        reads_(lag_tokens * many_.padded_rows()),
-        writes_(lag_tokens * many_.padded_rows()),
-        of_rows_((rows_ + 1) * lag_tokens),
-        terms_(5 * many_.padded_rows()) {}
+        cotangent_(op, 0, recurrence_shape(op.shape()).columns),
+        values_(lag_tokens * row_stride()),
+        output_gradients_(lag_tokens * row_stride()),
+        reads_(lag_tokens * padded_rows()),
+        writes_(lag_tokens * padded_rows()),
+        of_rows_((rows() + 1) * lag_tokens),
+        terms_(5 * padded_rows()) {}
 
   template <class State>
   void operator()(walk const& w, adjoint_options<State> const& options) {
-    std::fill_n(cotangent_.data(), (rows_ + 1) * row_stride_, T(0));
     state_access<T, State> const state{options.final_gradient, options.initial_gradient, w.sequence,
                                        w.head};
-    for (index s = 0; s < rows_; ++s)
-      for (index j = 0; j < columns_.last; ++j) row(s)[j] = state.load(s, j);
+    cotangent_.load(state);
     index k = w.count;
-    while (k % lag_tokens) take(one_, w.part(--k, 1));
-    while (k > 0) take(many_, w.part(k -= lag_tokens, lag_tokens));
-    for (index s = 0; s < rows_; ++s)
-      for (index j = 0; j < columns_.last; ++j) state.save(s, j, held_.factor(s) * row(s)[j]);
+    while (k % lag_tokens) take(cotangent_.one, w.part(--k, 1));
+    while (k > 0) take(cotangent_.many, w.part(k -= lag_tokens, lag_tokens));
+    cotangent_.save(state);
   }
 
  private:
-  T* row(index s) const { return cotangent_.data() + s * row_stride_; }
+  index rows() const { return cotangent_.rows; }
+  index row_stride() const { return cotangent_.row_stride; }
+  index padded_rows() const { return cotangent_.many.padded_rows(); }
 
   template <int N>
   void take(lag_chunks<Op, N> const& chunks, walk const& w) {
@@ -86,17 +57,17 @@ class lag_adjoint {
     T products[N * N];  // of a token's output gradient and a token's value
     if constexpr (of_keys) {
       load<N>(w);
-      row_products<N, N>(output_gradients_.data(), row_stride_, values_.data(), row_stride_,
-                         columns_.padded(), products);
-      for (index s = 0; s < rows_; s += 2)
-        row_products<2, N>(row(s), row_stride_, values_.data(), row_stride_, columns_.padded(),
-                           of_rows_.data() + s * N);
-      for (index s = 0; s < rows_; ++s) {
-        T const factor = held_.factor(s);
+      row_products<N, N>(output_gradients_.data(), row_stride(), values_.data(), row_stride(),
+                         cotangent_.columns.padded(), products);
+      for (index s = 0; s < rows(); s += 2)
+        row_products<2, N>(cotangent_.row(s), row_stride(), values_.data(), row_stride(),
+                           cotangent_.columns.padded(), of_rows_.data() + s * N);
+      for (index s = 0; s < rows(); ++s) {
+        T const factor = cotangent_.held.factor(s);
         for (int i = 0; i < N; ++i) of_rows_.data()[s * N + i] *= factor;
       }
     }
-    answer(held_(turned(chunk)), w);
+    answer(cotangent_.held(turned(chunk)), w);
     if constexpr (of_keys)
       for (int i = 0; i < N; ++i) give_rows(chunks, w.token(i), i, products);
   }
@@ -108,10 +79,10 @@ class lag_adjoint {
       Op const op = op_;
       auto const x = op.at(w.token(t));
       sequence_view<Out const> const dy(output_gradient_.element(w.token(t), 0), 1, 1, 1, 1);
-      columns_.template load<true>(values_.data() + t * row_stride_, true,
-                                   [&](auto j) WANE_INLINE_LAMBDA { return x.value(j); });
-      columns_.template load<true>(
-          output_gradients_.data() + t * row_stride_, true,
+      cotangent_.columns.template load<true>(values_.data() + t * row_stride(), true,
+                                             [&](auto j) WANE_INLINE_LAMBDA { return x.value(j); });
+      cotangent_.columns.template load<true>(
+          output_gradients_.data() + t * row_stride(), true,
           [&](auto j) WANE_INLINE_LAMBDA { return convert<T>(dy.read(place<>{}, j)); });
     }
   }
@@ -119,7 +90,7 @@ class lag_adjoint {
   // The chunk that takes output gradients from the last token to the first.
   template <int N>
   lag_terms<T, N> turned(lag_terms<T, N> const& chunk) const {
-    for (index block = 0; block < many_.padded_rows() * N; block += width * N)
+    for (index block = 0; block < padded_rows() * N; block += width * N)
       for (int t = 0; t < N; ++t) {
         index const to = block + t * width, from = block + (N - 1 - t) * width;
         vector::load(chunk.writes + from).store(reads_.data() + to);
@@ -135,9 +106,9 @@ class lag_adjoint {
   [[gnu::noinline]] void answer(one_pass<T, N, fading::row> const& back, walk const& w) const {
     auto const dy = output_gradient_;
     auto const gradients = gradients_;
-    columns_.for_lanes([&](index j, auto vectors, auto columns) WANE_INLINE_LAMBDA {
+    cotangent_.columns.for_lanes([&](index j, auto vectors, auto columns) WANE_INLINE_LAMBDA {
       back.template take<vectors>(
-          rows_, cotangent_.data() + j, row_stride_,
+          rows(), cotangent_.row(0) + j, row_stride(),
           [&](auto t, auto r) WANE_INLINE_LAMBDA {
             return vector(convert<T>(dy.read(w.token(N - 1 - t), columns(r))));
           },
@@ -151,29 +122,24 @@ class lag_adjoint {
   // dL/dk_is = l_s^{N-1-i} (dL/dM_s . v_i) + sum_{t>=i} l_s^{t-i} (dL/dy_t . v_i)
   template <int N>
   void give_rows(lag_chunks<Op, N> const& chunks, place<> at, int i, T const* products) const {
-    index const n = many_.padded_rows();
+    index const n = padded_rows();
     T* const g = terms_.data();
     std::fill_n(g, 5 * n, T(0));
-    for (index s = 0; s < rows_; ++s) {
+    for (index s = 0; s < rows(); ++s) {
       T sum = chunks.power(N - 1 - i)[s] * of_rows_.data()[s * N + i];
       for (int t = i; t < N; ++t)
         sum = multiply_add(chunks.power(t - i)[s], products[t * N + i], sum);
       g[n + s] = sum;
     }
-    wane::give_rows(sink_at(gradients_, op_, at), rows_, n, true, g,
+    wane::give_rows(sink_at(gradients_, op_, at), rows(), n, true, g,
                     token_gradient<T>{T(0), products[i * N + i]});
   }
 
   Op const op_;
   sequence_view<Out const> const output_gradient_;
   Gradients const gradients_;
-  lag_chunks<Op, lag_tokens> many_;
-  lag_chunks<Op, 1> one_;
-  held_decays<T> held_;
-  index rows_;
-  panel_columns<T, lag_vectors> columns_;
-  index row_stride_;
-  aligned_numbers<T> cotangent_, values_, output_gradients_, reads_, writes_, of_rows_, terms_;
+  lag_state<Op> cotangent_;
+  aligned_numbers<T> values_, output_gradients_, reads_, writes_, of_rows_, terms_;
 };
 
 // False where it cannot be done so.

@@ -122,11 +122,43 @@ bool fades_by_lags(Op const& op) {
   return true;
 }
 
-// Rows of a state are so far apart: an odd number of vectors, so that they do not fall on the same
-// lines of a cache.
-template <class T, int Widest>
-index row_stride_of(panel_columns<T, Widest> const& columns) {
-  return (columns.padded() / simd_width<T> | 1) * simd_width<T>;
-}
+// The state of some columns of a walk, held as held_decays holds it, and the chunks it passes.
+template <has_lags Op>
+struct lag_state {
+  using T = accumulate_type<Op>;
+
+  lag_state(Op const& op, index first, index last)
+      : many(op),
+        one(op),
+        held(many.held()),
+        rows(recurrence_shape(op.shape()).rows),
+        columns{first, last},
+        row_stride(row_stride_of<T>(columns.count())),
+        numbers((rows + 1) * row_stride) {}
+
+  // Rows come in pairs: behind the last is one of zeros.
+  T* row(index s) const { return numbers.data() + s * row_stride; }
+
+  template <class Access>
+  void load(Access const& access) const {
+    std::fill_n(numbers.data(), (rows + 1) * row_stride, T(0));
+    for (index s = 0; s < rows; ++s)
+      for (index j = 0; j < columns.count(); ++j) row(s)[j] = access.load(s, columns.first + j);
+  }
+  template <class Access>
+  void save(Access const& access) const {
+    for (index s = 0; s < rows; ++s)
+      for (index j = 0; j < columns.count(); ++j)
+        access.save(s, columns.first + j, held.factor(s) * row(s)[j]);
+  }
+
+  lag_chunks<Op, lag_tokens> const many;
+  lag_chunks<Op, 1> const one;
+  held_decays<T> held;
+  index const rows;
+  panel_columns<T, lag_vectors> const columns;
+  index const row_stride;
+  aligned_numbers<T> numbers;
+};
 
 }  // namespace wane

@@ -16,36 +16,21 @@ class lag_runner {
   static constexpr int width = vector::width;
 
   lag_runner(Op const& op, sequence_view<Out> const& output, index first, index last, bool streams)
-      : op_(op),
-        output_(output),
-        many_(op),
-        one_(op),
-        held_(many_.held()),
-        rows_(recurrence_shape(op.shape()).rows),
-        columns_{first, last},
-        row_stride_(row_stride_of(columns_)),
-        state_(rows_ * row_stride_),
-        streams_(streams) {}
+      : op_(op), output_(output), state_(op, first, last), streams_(streams) {}
 
   template <class Access>
   void operator()(walk const& w, Access const& access) {
-    std::fill_n(state_.data(), rows_ * row_stride_, T(0));
-    for (index s = 0; s < rows_; ++s)
-      for (index j = 0; j < columns_.count(); ++j) row(s)[j] = access.load(s, columns_.first + j);
+    state_.load(access);
     index k = 0;
-    for (; k + lag_tokens <= w.count; k += lag_tokens) take(many_, w, k);
-    for (; k < w.count; ++k) take(one_, w, k);
-    for (index s = 0; s < rows_; ++s)
-      for (index j = 0; j < columns_.count(); ++j)
-        access.save(s, columns_.first + j, held_.factor(s) * row(s)[j]);
+    for (; k + lag_tokens <= w.count; k += lag_tokens) take(state_.many, w, k);
+    for (; k < w.count; ++k) take(state_.one, w, k);
+    state_.save(access);
   }
 
  private:
-  T* row(index s) const { return state_.data() + s * row_stride_; }
-
   template <int N>
   void take(lag_chunks<Op, N> const& chunks, walk const& w, index k) {
-    auto const chunk = held_(chunks(w, k));
+    auto const chunk = state_.held(chunks(w, k));
     if (streams_)
       answer<streamable<T, Out>>(chunk, w.part(k, N));
     else
@@ -58,9 +43,9 @@ class lag_runner {
     auto const x = tokens_at<N>(op, w, 0);
     Out* rows[N];
     for (index t = 0; t < N; ++t) rows[t] = output_.element(w.token(t), 0);
-    columns_.for_lanes([&](index j, auto vectors, auto columns) WANE_INLINE_LAMBDA {
+    state_.columns.for_lanes([&](index j, auto vectors, auto columns) WANE_INLINE_LAMBDA {
       chunk.template take<vectors>(
-          rows_, state_.data() + j, row_stride_,
+          state_.rows, state_.row(0) + j, state_.row_stride,
           [&](auto t, auto r) WANE_INLINE_LAMBDA { return x[t].value(columns(r)); },
           [&](auto t, auto r, vector y) WANE_INLINE_LAMBDA {
             if constexpr (Stream && std::is_same_v<decltype(columns(0)), lanes<width>>)
@@ -73,13 +58,7 @@ class lag_runner {
 
   Op const& op_;
   sequence_view<Out> const& output_;
-  lag_chunks<Op, lag_tokens> many_;
-  lag_chunks<Op, 1> one_;
-  held_decays<T> held_;
-  index rows_;
-  panel_columns<T, lag_vectors> columns_;
-  index row_stride_;
-  aligned_numbers<T> state_;
+  lag_state<Op> state_;
   bool streams_;
 };
 

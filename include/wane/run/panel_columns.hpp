@@ -2,11 +2,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 
 #include "wane/core/recurrence.hpp"
 
 namespace wane {
+
+// Rows of a state are so far apart: an odd number of vectors, so that they do not fall on the same
+// lines of a cache.
+template <class T>
+index row_stride_of(index columns) {
+  return ((columns + simd_width<T> - 1) / simd_width<T> | 1) * simd_width<T>;
+}
 
 // The columns [first, last) in panels of Widest vectors, and behind them of one.
 template <class T, int Widest>
@@ -37,10 +45,9 @@ struct panel_columns {
       if (from + vectors * width <= end)
         return body(j, vectors, [&](int r) { return lanes<width>{from + r * width}; });
       body(j, vectors, [&](int r) {
-        index const begin = from + r * width, there = end - begin;
-        return partial_lanes<width>{begin, static_cast<int>(there < 0       ? 0
-                                                            : there < width ? there
-                                                                            : width)};
+        index const begin = from + r * width;
+        return partial_lanes<width>{begin,
+                                    static_cast<int>(std::clamp<index>(end - begin, 0, width))};
       });
     });
   }

@@ -29,16 +29,13 @@ class replay {
         row_blocks_((rows_ + width - 1) / width),
         panels_{0, recurrence_shape(op.shape()).columns},
         columns_(panels_.padded()),
-        row_stride_(row_stride_of(panels_.last)),
+        row_stride_(row_stride_of<T>(panels_.last)),
         reads_(most_chunks * gather_.numbers_to_read()),
         writes_(most_chunks * gather_.numbers_to_write()),
         terms_(most_chunks * gather_.numbers_of_terms()),
         values_(most_tokens * columns_),
         erased_(most_tokens * columns_) {}
 
-  // Rows of a state are so far apart: an odd number of vectors, so that they do not fall on the
-  // same lines of a cache.
-  static index row_stride_of(index columns) { return ((columns + width - 1) / width | 1) * width; }
   static index chunks_of(walk const& w) { return (w.count + tokens - 1) / tokens; }
 
   // The states of a block from the one before it: with `all`, one after the other at `after`, and

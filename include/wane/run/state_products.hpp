@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/run/micro_chunk.hpp"
+#include "wane/run/row_products.hpp"
 
 namespace wane {
 
@@ -108,22 +109,7 @@ struct state_products {
   // to[t][s] = the sum over columns of a of token t times b of token s.
   [[gnu::noinline]] static void multiply(T const* a, T const* b, index columns,
                                          T (&to)[tokens][tokens]) {
-    static_assert(tokens * tokens % width == 0);
-    vector sum[tokens * tokens];
-    unroll<tokens * tokens>([&](auto n) WANE_INLINE_LAMBDA { sum[n] = vector(T(0)); });
-    for (index j = 0; j < columns; j += width)
-      unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
-        vector const x = vector::load(a + t * columns + j);
-        unroll<tokens>([&](auto s) WANE_INLINE_LAMBDA {
-          sum[t * tokens + s] =
-              multiply_add(x, vector::load(b + s * columns + j), sum[t * tokens + s]);
-        });
-      });
-    unroll<tokens * tokens / width>([&](auto part) WANE_INLINE_LAMBDA {
-      vector some[width];
-      unroll<width>([&](auto n) WANE_INLINE_LAMBDA { some[n] = sum[part * width + n]; });
-      sums(some).store(&to[0][0] + part * width);
-    });
+    row_products<tokens, tokens>(a, columns, b, columns, columns, &to[0][0]);
   }
 };
 
