@@ -87,7 +87,7 @@ concept scannable = affine_recurrence<Op> && !has_erase<token_of<Op>>;
 
 // Only value depends on the token; an operator says so with a member `is_time_invariant`.
 template <class Op>
-concept time_invariant = scannable<Op> && requires {
+concept time_invariant = scannable<Op> && !strictly_causal<token_of<Op>> && requires {
   requires Op::is_time_invariant;
 };
 
@@ -102,8 +102,8 @@ concept constant_decays = scannable<Op> && requires {
 template <class Op>
 concept channelwise = scannable<Op> && requires {
   requires Op::is_channelwise;
-} && !has_key<token_of<Op>> && !has_query<token_of<Op>> && !has_direct<token_of<Op>> &&
-    !has_skip<token_of<Op>>;
+} && !strictly_causal<token_of<Op>> && !has_key<token_of<Op>> && !has_query<token_of<Op>> &&
+    !has_direct<token_of<Op>> && !has_skip<token_of<Op>>;
 
 // Outputs that are weighted means: the last column of y is a denominator, which divides the others
 // and is no output itself, so that outputs have one column less than the state. An operator says so

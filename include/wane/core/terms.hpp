@@ -22,6 +22,9 @@ namespace wane {
 //                                               key (value - erase_read^T S)^T
 //   direct()                                    absent: 0
 //   skip(j)                                     absent: 0; added to output j, never remembered
+//   is_strictly_causal                          absent or false. True, a constant: what is read is
+//                                               w o S, before this token writes, and direct is the
+//                                               whole weight of its own value
 // at_column(j), where it is there, gives a token with those of them that take j, for this column
 // (or these lanes) alone: what a column brings to all its rows is found once. i may also be lanes
 // of rows, which runners use where all terms by row take them and the tensors lie so (`layout`).
@@ -57,6 +60,11 @@ concept has_direct = requires(Token x) {
 template <class Token, class Column = index>
 concept has_skip = requires(Token x, Column j) {
   x.skip(j);
+};
+
+template <class Token>
+concept strictly_causal = requires {
+  requires Token::is_strictly_causal;
 };
 
 template <class Token>
@@ -117,6 +125,15 @@ WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
     return plain_decay<decltype(x.decay())>{x.decay()};
   else
     return no_decay{};
+}
+
+// What a query meets of a state element: it after the token, or as it is before the token writes.
+template <class Token, class W, class V>
+WANE_INLINE V read_from(W w, V before, V after) {
+  if constexpr (strictly_causal<Token>)
+    return carried(w, before, V(real_type<typename scalar_of_value<V>::type>(0)));
+  else
+    return after;
 }
 
 // key(i) value(j), the key 1 where it is absent.
