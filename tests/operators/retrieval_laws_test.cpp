@@ -30,6 +30,7 @@ using InFloatAndDouble =
     ::testing::Types<retrieval_problem<float, none>, retrieval_problem<double, none>,
                      retrieval_problem<float, decayed>, retrieval_problem<double, decayed>,
                      retrieval_problem<float, none, excluded>,
+                     retrieval_problem<float, decayed, excluded>,
                      retrieval_problem<double, decayed, excluded, mixed_banks<double>>>;
 TYPED_TEST_SUITE(RetrievalLaws, InFloatAndDouble);
 

@@ -38,8 +38,7 @@ order_weights<T> const& weights() {
 
 template <normaliser Normaliser, own_token Own, class Io>
 void expect_formula() {
-  constexpr bool in_double = Normaliser == normaliser::decayed && Own == own_token::excluded;
-  using T = std::conditional_t<in_double, double, wane::widened<Io>>;
+  using T = wane::widened<Io>;
   auto const table = weights<T>().table();
   auto const fade = [&](index s) { return static_cast<double>(table.log_decay(0, 0, 0, s)); };
   support::for_each_memory<Io>([&](auto& c) {
@@ -49,8 +48,8 @@ void expect_formula() {
     c.strength.fill([&](auto...) { return random.uniform(0.1, 1); });
     auto inputs = c.naive();
     inputs.scale = c.shape.options.scale.value_or(1), inputs.floor = 0.01;
-    retrieval<Io, Normaliser, T> const op(c.in(), support::by_token<Io const>(c.strength), table,
-                                          {c.shape.options, Own, 0.01});
+    retrieval<Io, Normaliser> const op(c.in(), support::by_token<Io const>(c.strength), table,
+                                       {c.shape.options, Own, 0.01});
     c.expect(op, inputs, [&](auto const& in, auto& s, index b, index t, index h) {
       auto const order = table.at(static_cast<T>(c.strength(b, t, h, 0)));
       auto const weight = [&](index n) { return static_cast<double>(order.weight(n)); };
@@ -224,8 +223,7 @@ TEST(RetrievalOfRandomFeatures, ComesNearTheSoftmaxKernel) {
 }
 
 // Keys that do not answer each other: each is asked for where it is written and nowhere else, so
-// that nothing was there before, whether as a sum or as a mean, in one run or in steps. Matches are
-// 25 at most, and some roundings of that remain: of float in the sum, of double over the floor.
+// that nothing was there before, whether as a sum or as a mean, in one run or in steps.
 TEST(RetrievalWithoutTheOwnToken, FindsNothingWhereNoKeyAnswers) {
   constexpr index T = 90, F = 90, V = 3;
   tensor<float> key(1, T, 1, F), value(1, T, 1, V), y(1, T, 1, V);
@@ -237,25 +235,22 @@ TEST(RetrievalWithoutTheOwnToken, FindsNothingWhereNoKeyAnswers) {
   wane::keyed_inputs<float> const in{key.view(), key.view(), value.view()};
   auto const check = [&](auto const& make) {
     wane::run(make(in, alpha), y.view());
-    y.for_each([&](auto... at) { EXPECT_NEAR(y(at...), 0, 1e-4); });
+    y.for_each([&](auto... at) { EXPECT_EQ(y(at...), 0); });
     auto const whole = make(in, alpha);
-    wane::recurrent_state<wane::accumulate_type<decltype(whole)>> state(whole);
+    wane::recurrent_state<float> state(whole);
     for (index t = 0; t < T; ++t) {
       wane::keyed_inputs<float> const one{in.query.tokens(t, t + 1), in.key.tokens(t, t + 1),
                                           in.value.tokens(t, t + 1)};
       wane::sequence_view<float> const to = wane::sequence_view<float>(y.view()).tokens(t, t + 1);
       wane::step(make(one, alpha.tokens(t, t + 1)), to, state);
-      for (index j = 0; j < V; ++j) EXPECT_NEAR(to(0, 0, 0, j), 0, 1e-4) << t;
+      for (index j = 0; j < V; ++j) EXPECT_EQ(to(0, 0, 0, j), 0) << t;
     }
   };
   auto const table = weights<float>().table();
-  auto const exact = weights<double>().table();
   wane::retrieval_options const without{.own = own_token::excluded};
   check(
       [&](auto const&... of) { return retrieval<float, normaliser::none>(of..., table, without); });
-  check([&](auto const&... of) {
-    return retrieval<float, normaliser::decayed, double>(of..., exact, without);
-  });
+  check([&](auto const&... of) { return retrieval<float>(of..., table, without); });
 }
 
 TEST(Retrieval, RefusesWhatDoesNotFit) {
@@ -264,8 +259,6 @@ TEST(Retrieval, RefusesWhatDoesNotFit) {
   auto const table = weights<float>().table();
   using op = retrieval<float>;
   support::expect_error({"the nodes of retrieval are empty"}, [&] { op(c.in(), alpha, {}); });
-  support::expect_error({"own_token::excluded", "in double"},
-                        [&] { op(c.in(), alpha, table, {.own = own_token::excluded}); });
   for (double floor : {0., std::nan(""), HUGE_VAL})
     support::expect_error({"floor", "finite"}, [&] { op(c.in(), alpha, table, {.floor = floor}); });
   support::expect_error({"scale", "finite"},

@@ -9,6 +9,7 @@
 
 #include "support/affine_memory.hpp"
 #include "support/nearness.hpp"
+#include "support/strictly_causal.hpp"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/gla.hpp"
 #include "wane/run/adjoint.hpp"
@@ -132,13 +133,16 @@ double apart(Op const& op, Exact const& exact, arranged const& how = {}) {
   return std::max(worst, near.both());
 }
 
-template <forgets Decay, erases Erase>
-void expect_every_size() {
+constexpr auto as_it_is = [](auto const& op) { return op; };
+constexpr auto reads_first = [](auto const& op) { return support::strictly(op); };
+
+template <forgets Decay, erases Erase, class Made = decltype(as_it_is)>
+void expect_every_size(Made const& made = {}) {
   for (auto [rows, columns] : {std::pair<index, index>{1, 1}, {3, 2}, {16, 16}, {17, 33}, {64, 65}})
     for (index time : {1, 3, 4, 5, 70, 130}) {
       memory<float> const m(2, time, 3, rows, columns);
       memory<double> const exact(2, time, 3, rows, columns);
-      EXPECT_LE(apart(m.keyed<Decay, Erase>(), exact.keyed<Decay, Erase>()), 2e-6)
+      EXPECT_LE(apart(made(m.keyed<Decay, Erase>()), made(exact.keyed<Decay, Erase>())), 2e-6)
           << rows << " x " << columns << ", " << time << " tokens";
     }
 }
@@ -152,6 +156,12 @@ TEST(AffineAdjoint, MemoriesThatErase) {
   expect_every_size<forgets::never, erases::yes>();
   expect_every_size<forgets::by_head, erases::yes>();
   expect_every_size<forgets::by_row, erases::yes>();
+}
+
+TEST(AffineAdjoint, TokensThatReadBeforeTheyWrite) {
+  expect_every_size<forgets::never, erases::no>(reads_first);
+  expect_every_size<forgets::by_head, erases::yes>(reads_first);
+  expect_every_size<forgets::by_row, erases::no>(reads_first);
 }
 
 // The delta rule with a direct term, in plain factors, negative, zero and one among them.

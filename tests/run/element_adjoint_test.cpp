@@ -9,6 +9,7 @@
 
 #include "support/element_memory.hpp"
 #include "support/nearness.hpp"
+#include "support/strictly_causal.hpp"
 #include "wane/run/adjoint.hpp"
 
 namespace {
@@ -52,12 +53,13 @@ struct found {
 };
 
 // in_order: one token after the other, else what wane::adjoint does.
-template <fades Decay, bool Bare, class T>
+template <fades Decay, bool Bare, bool ReadsFirst = false, class T>
 void find(found<T>& result, element_inputs<T> const& in, arranged const& how, bool in_order) {
-  using Op = element_memory<T, Decay, Bare>;
+  using Plain = element_memory<T, Decay, Bare>;
+  using Op = std::conditional_t<ReadsFirst, support::strictly<Plain>, Plain>;
   static_assert(wane::has_element_adjoint<Op>);
   using Received = receives_elements<T, Decay == fades::by_rate>;
-  Op const op{in};
+  Op const op(Plain{in});
   wane::recurrence_shape const s = op.shape();
   wane::packed_sequences const packed{how.starts};
   index const sequences = wane::sequences_of(s, packed);
@@ -87,14 +89,15 @@ void find(found<T>& result, element_inputs<T> const& in, arranged const& how, bo
 }
 
 // The largest distance of any gradient from that of `exact`, taken token by token.
-template <fades Decay, bool Bare, class T>
+template <fades Decay, bool Bare, bool ReadsFirst = false, class T>
 double apart(element_inputs<T> const& in, element_inputs<double> const& exact,
              arranged const& how = {}) {
   arranged plainly = how;
   plainly.how = arrangement::spread;  // number by number
   found<T> is(in, how);
   found<double> should_be(exact, plainly);
-  find<Decay, Bare>(is, in, how, false), find<Decay, Bare>(should_be, exact, plainly, true);
+  find<Decay, Bare, ReadsFirst>(is, in, how, false);
+  find<Decay, Bare, ReadsFirst>(should_be, exact, plainly, true);
   double worst = 0;
   auto const compare = [&](auto const& x, auto const& y) {
     EXPECT_TRUE(x.margins_untouched());
@@ -117,18 +120,22 @@ double apart(element_inputs<T> const& in, element_inputs<double> const& exact,
 
 // A strip, what is left of one, less than a vector; blocks of time and what is left; rows beyond
 // those of strips.
-template <fades Decay, bool Bare>
+template <fades Decay, bool Bare, bool ReadsFirst = false>
 void expect_every_size() {
   for (auto [rows, columns] : {std::pair<index, index>{1, 1}, {3, 5}, {16, 64}, {7, 151}, {65, 9}})
     for (index time : {1, 31, 32, 33, 100}) {
       element_inputs<float> const in(2, time, 2, rows, columns);
       element_inputs<double> const exact(2, time, 2, rows, columns);
-      EXPECT_LE((apart<Decay, Bare>(in, exact)), 1e-6) << rows << " x " << columns << ", " << time;
-      EXPECT_LE((apart<Decay, Bare>(exact, exact)), 1e-14)
+      EXPECT_LE((apart<Decay, Bare, ReadsFirst>(in, exact)), 1e-6)
+          << rows << " x " << columns << ", " << time;
+      EXPECT_LE((apart<Decay, Bare, ReadsFirst>(exact, exact)), 1e-14)
           << rows << " x " << columns << ", " << time;
     }
 }
 TEST(ElementAdjoint, DecaysInRates) { expect_every_size<fades::by_rate, false>(); }
+TEST(ElementAdjoint, TokensThatReadBeforeTheyWrite) {
+  expect_every_size<fades::by_rate, false, true>();
+}
 TEST(ElementAdjoint, DecaysInLogs) { expect_every_size<fades::by_log, false>(); }
 TEST(ElementAdjoint, DecaysInFactorsNegativeOnesTooAndNoOtherTerms) {
   expect_every_size<fades::by_factor, false>();

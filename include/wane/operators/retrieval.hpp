@@ -25,19 +25,16 @@ struct retrieval_options {
 // n_t = sum_{i <= t} phi(q_t) . phi(k_i) w_{t-i}(alpha_i) v_i, with the weights w of retention, and
 // decayed n_t / max(d_t, floor), d_t the same sum of ones in place of v_i (VORT, eq. 14 to 16), as
 //   G_{t,(s,f)} = e^{-r_s} G_{t-1,(s,f)} + c_s(alpha_t) phi(k_t)_f v_t^T
-//   n_t = sum_s phi(q_t)^T G_{t,s} + d(alpha_t) phi(q_t) . phi(k_t) v_t
+//   n_t = sum_s phi(q_t)^T e^{-r_s} G_{t-1,s} + w_0(alpha_t) phi(q_t) . phi(k_t) v_t
 // The state is [B, H, S F, V], S nodes of F features each, and where there are denominators has a
-// column more, that of a value that is always 1. Where the own token is excluded, sums are i < t.
+// column more, that of a value that is always 1. Where the own token is excluded, sums are i < t,
+// and n_t has no second part.
 //
 // query, key: features phi, [B, T, G, F], that somebody mapped (feature_maps.hpp), so that
 // phi(q) . phi(k) >= 0 where there are denominators; value: v, [B, T, H, V]; alpha: [B, T, H], in
 // [least, 1]; nodes: of spectra::order_weights, or others that are spectra::order_nodes. Orders
 // outside give NaN; see spectra::order_within. The floor, as in linear_attention, is in the place
 // of the paper's epsilon_0, which is added.
-//
-// An own token that is excluded is written first, and taken away from what is read: it leaves its
-// rounding, some 1e-7 of phi(q_t) . phi(k_t) v_t in float, and its NaN. A denominator may be as
-// small as that, so that then Accumulate must be double.
 template <class Io, normaliser Normaliser = normaliser::decayed, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 class retrieval : public keyed_memory<Io, Accumulate> {
@@ -61,10 +58,6 @@ class retrieval : public keyed_memory<Io, Accumulate> {
     require(nodes.present(),
             "the nodes of retrieval are empty; they must be those of spectra::order_weights or "
             "spectra::order_banks");
-    require(!divides || own_ == own_token::included || limits::epsilon() < Accumulate(1e-12),
-            "own_token::excluded leaves the rounding of a token's own match in the denominator; "
-            "normalised it must be computed in double, as retrieval<Io, normaliser::decayed, "
-            "double> does");
     require(floor_ >= (limits::min)() && floor_ <= (limits::max)(), "floor is ", options.floor,
             "; it must be finite and at least ", (limits::min)());
   }
@@ -84,6 +77,8 @@ class retrieval : public keyed_memory<Io, Accumulate> {
   WANE_HOST_DEVICE Accumulate floor() const requires divides { return floor_; }
 
   struct token {
+    static constexpr bool is_strictly_causal = true;
+
     retrieval const& op;
     typename keyed::terms features;
     order of;
@@ -115,7 +110,8 @@ class retrieval : public keyed_memory<Io, Accumulate> {
   WANE_INLINE token at(place<> where) const {
     token x{*this, this->terms_at(where), nodes_.at(static_cast<Accumulate>(alpha_.read(where))),
             Accumulate(0)};
-    x.own = own_part([&](index s) WANE_INLINE_LAMBDA { return x.of.weight(s); }) * match(x);
+    if (own_ == own_token::included)
+      x.own = sum([&](index s) WANE_INLINE_LAMBDA { return x.of.weight(s); }) * match(x);
     return x;
   }
 
@@ -184,12 +180,11 @@ class retrieval : public keyed_memory<Io, Accumulate> {
     }
   }
 
-  // What of a token's own weight the nodes do not bring: that of lag 0, or less what they do.
-  WANE_INLINE Accumulate own_part(auto const& weight) const {
-    if (own_ == own_token::included) return weight(nodes_.nodes());
-    Accumulate less(0);
-    for (index s = 0; s < nodes_.nodes(); ++s) less = less - weight(s);
-    return less;
+  // At lag 0: what every node has and, behind them, what none has.
+  WANE_INLINE Accumulate sum(auto const& of_node) const {
+    Accumulate total(0);
+    for (index s = 0; s <= nodes_.nodes(); ++s) total = total + of_node(s);
+    return total;
   }
 
   // phi(q) . phi(k)
@@ -208,10 +203,11 @@ class retrieval : public keyed_memory<Io, Accumulate> {
   WANE_INLINE void give_terms(token const& x, place<> where, gradients const& to,
                               all_gradients<V> const& g) const {
     index const features = this->in_.key.extent[3];
-    V const own = own_part([&](index s) WANE_INLINE_LAMBDA { return x.of.weight(s); });
-    V const own_slope = own_part([&](index s) WANE_INLINE_LAMBDA { return x.of.slope(s); });
-    V by_alpha = own_slope * match(x) * g.whole.direct;
-    V const by_match = own * g.whole.direct;
+    V by_alpha(0), by_match(0);
+    if (own_ == own_token::included) {
+      by_alpha = sum([&](index s) { return x.of.slope(s); }) * match(x) * g.whole.direct;
+      by_match = sum([&](index s) { return x.of.weight(s); }) * g.whole.direct;
+    }
     for (index s = 0; s < nodes_.nodes(); ++s) {
       V const weight = x.of.weight(s);
       V const *key = g.key + s * features, *query = g.query + s * features;

@@ -132,6 +132,8 @@ class affine_adjoint {
                    products_.data(), soon, each);
     token_products<T> pairs;
     of_state::multiply(columns, columns_, pairs);
+    if constexpr (strictly_causal<Token>)
+      for (int t = 0; t < tokens; ++t) pairs.query_key[t][t] = pairs.query_write[t][t] = T(0);
     for (index i = 0; i < row_blocks_; ++i)
       term_gradients<form, decays_in_logs<Token>>::take(
           replay_.terms(c) + i * form::terms * width,

@@ -59,12 +59,15 @@ class column_adjoint {
       sums.whole.direct += gathered<A>(multiply(conjugate(value), dy));
     }
     for (index i = 0; i < rows_; ++i) {
-      V arriving = dy;
-      if constexpr (has_query<Token>) arriving = multiply(V(conjugate(x.query(i))), dy);
+      // g is dL/dS after this token; before it writes, its query may add to that.
+      V of_query = dy, arriving = V(T(0));
+      if constexpr (has_query<Token>) of_query = multiply(V(conjugate(x.query(i))), dy);
+      if constexpr (!strictly_causal<Token>) arriving = of_query;
       if constexpr (has_erase<Token>) arriving = arriving + pending[i];
       V const g = cotangent[i] = carried(conjugate(later[i]), cotangent[i], arriving);
+      if constexpr (strictly_causal<Token>) cotangent[i] = g + of_query;
       decay_type const w = later[i] = decay(seen, i);
-      V const decay_gradient = multiply(conjugate(decay_derivative(w, before[i])), g);
+      V const decay_gradient = multiply(conjugate(decay_derivative(w, before[i])), cotangent[i]);
       if constexpr (has_key<Token>)
         value_gradient = multiply_add(V(conjugate(x.key(i))), g, value_gradient);
       else
@@ -76,7 +79,8 @@ class column_adjoint {
         step_gradient = by_rate(conjugate(rate), decay_gradient, step_gradient);
         rate_gradients_[i] = multiply_add(conjugate(step), decay_gradient, rate_gradients_[i]);
       }
-      add_row(sums, i, dy, after[i], g, decay_gradient, written, erased);
+      add_row(sums, i, dy, read_from<Token>(w, before[i], after[i]), g, decay_gradient, written,
+              erased);
     }
     if constexpr (is_delta_rule<Token>) erase_cotangent = -value_gradient;
     if constexpr (has_erase<Token>)
@@ -136,7 +140,7 @@ class column_adjoint {
   }
 
   template <class A>
-  WANE_HOST_INLINE void add_row(head_gradients<A>& sums, index i, V dy, V after, V g,
+  WANE_HOST_INLINE void add_row(head_gradients<A>& sums, index i, V dy, V read, V g,
                                 V decay_gradient, V written, V erased) const {
     auto& row = sums.rows[static_cast<std::size_t>(i)];
     if constexpr (decays_by_element<Token>) {
@@ -147,7 +151,7 @@ class column_adjoint {
       sums.whole.decay += decay;
     }
     if constexpr (has_key<Token>) row.key += gathered<A>(multiply(conjugate(written), g));
-    if constexpr (has_query<Token>) row.query += gathered<A>(multiply(conjugate(after), dy));
+    if constexpr (has_query<Token>) row.query += gathered<A>(multiply(conjugate(read), dy));
     if constexpr (has_erase_write<Token>)
       row.erase_write += gathered<A>(multiply(conjugate(erased), g));
   }

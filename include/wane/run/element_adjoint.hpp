@@ -173,7 +173,8 @@ class element_adjoint {
           decay[r] = w;
           left[r] = decay_derivative(w, s);
           state[i][r] = carried(w, s, b);
-          query = present(columns[r], multiply_add(state[i][r], dy[r], query));
+          V const read = read_from<Token>(w, s, state[i][r]);
+          query = present(columns[r], multiply_add(read, dy[r], query));
         });
         if constexpr (has_query<Token>) sums[i].query += query;
       }
@@ -219,8 +220,10 @@ class element_adjoint {
         unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
           V arriving = dy[r];
           if constexpr (has_query<Token>) arriving = multiply(query, arriving);
-          V const g = cotangent[i][r] = carried(later[r], cotangent[i][r], arriving);
-          V const by_decay = of_decay[r][i] = multiply(left[r], g);
+          V const own = strictly_causal<Token> ? V(T(0)) : arriving;
+          V const g = carried(later[r], cotangent[i][r], own);
+          cotangent[i][r] = strictly_causal<Token> ? g + arriving : g;
+          V const by_decay = of_decay[r][i] = multiply(left[r], cotangent[i][r]);
           if constexpr (has_key<Token>)
             of_value[r] = multiply_add(key, g, of_value[r]);
           else

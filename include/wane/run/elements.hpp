@@ -82,12 +82,14 @@ WANE_HOST_INLINE void walk_elements(Op const& op, walk const& w, Columns const (
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
         V b = value[r];
         if constexpr (has_key<Token>) b = multiply(key, b);
-        V const s = carried(decays.at(seen[r], i, r, columns[r]), state[i][r], b);
+        auto const decay = decays.at(seen[r], i, r, columns[r]);
+        V const before = state[i][r], s = carried(decay, before, b);
+        V const read = read_from<Token>(decay, before, s);
         state[i][r] = s;
         if constexpr (has_query<Token>)
-          y[r] = multiply_add(query, s, y[r]);
+          y[r] = multiply_add(query, read, y[r]);
         else
-          y[r] = y[r] + s;
+          y[r] = y[r] + read;
       });
     }
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA { output.write(at, columns[r], y[r]); });

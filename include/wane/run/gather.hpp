@@ -101,6 +101,10 @@ class term_gatherer {
  private:
   index row_blocks() const { return (rows_ + width - 1) / width; }
 
+  // Queries meet keys of so many tokens before and earlier: a token that reads before it writes
+  // does not meet its own, and the products of the two are 0.
+  static constexpr int reads_earlier = strictly_causal<Token> ? 1 : 0;
+
   // Products of queries, and of erase_reads, of a later token with keys or erase_writes of one
   // before, summed over rows.
   struct products {
@@ -128,7 +132,7 @@ class term_gatherer {
         });
       });
       for (int t = 0; t < tokens; ++t)
-        for (int s = 0; s <= t; ++s) {
+        for (int s = 0; s <= t - reads_earlier; ++s) {
           to.query_key[t][s] = totals[0][of_query(t, s)];
           if constexpr (kinds == 2) to.query_write[t][s] = totals[1][of_query(t, s)];
           if (form::erasing == erasing::none || s == t) continue;
@@ -251,8 +255,10 @@ class term_gatherer {
               }
               if constexpr (fades) faded = faded * factor[t];
             }
-            auto& product = sum.sum[kind][products::of_query(t, s)];
-            product = multiply_add(query[t], faded, product);
+            if constexpr (t >= s + reads_earlier) {
+              auto& product = sum.sum[kind][products::of_query(t, s)];
+              product = multiply_add(query[t], faded, product);
+            }
           });
           faded.store(to + s * width);
         });

@@ -46,11 +46,14 @@ WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& stat
         if constexpr (has_key<Token>) b = multiply(key, b);
         if constexpr (has_erase_write<Token>) b = multiply_add(erase_write, erased[n], b);
         State& s = row[n * stride];
-        s = static_cast<State>(carried(decay_at(n), static_cast<V>(s), b));
+        auto const w = decay_at(n);
+        V const before = static_cast<V>(s);
+        s = static_cast<State>(carried(w, before, b));
+        V const read = read_from<Token>(w, before, static_cast<V>(s));
         if constexpr (has_query<Token>)
-          y[n] = multiply_add(query, static_cast<V>(s), y[n]);
+          y[n] = multiply_add(query, read, y[n]);
         else
-          y[n] = y[n] + static_cast<V>(s);
+          y[n] = y[n] + read;
       }
     };
     if constexpr (decays_by_element<Token>) {

@@ -110,17 +110,23 @@ class token_panel {
             vector b = value[r], next = vector::load(s + r * width);
             if constexpr (has_key<Token>) b = vector(key[i]) * b;
             if constexpr (has_erase_write<Token>) b = multiply_add(vector(write[i]), erased[r], b);
-            if constexpr (!fades)
-              next = next + b;
-            else if constexpr (may_reset)
-              next = carried(split_decay<vector>{vector(whole[i]), vector(rest[i])}, next, b);
+            vector const before = next;
+            auto const w = [&] {
+              if constexpr (fades)
+                return split_decay<vector>{vector(whole[i]), vector(rest[i])};
+              else
+                return no_decay{};
+            }();
+            if constexpr (!fades || may_reset)
+              next = carried(w, before, b);
             else
-              next = multiply_add(vector(whole[i]), next, multiply_add(vector(rest[i]), next, b));
+              next = multiply_add(w.whole, before, multiply_add(w.rest, before, b));
             next.store(s + r * width);
+            vector const read = read_from<Token>(w, before, next);
             if constexpr (has_query<Token>)
-              y[r] = multiply_add(vector(query[i]), next, y[r]);
+              y[r] = multiply_add(vector(query[i]), read, y[r]);
             else
-              y[r] = y[r] + next;
+              y[r] = y[r] + read;
           });
       };
       if (resets)

@@ -1,0 +1,19 @@
+// Any operator with tokens that read before they write.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/recurrence.hpp"
+
+namespace support {
+
+template <class Op>
+struct strictly : Op {
+  explicit strictly(Op const& op) : Op(op) {}
+
+  struct token : wane::token_of<Op> {
+    static constexpr bool is_strictly_causal = true;
+  };
+  token at(wane::place<> where) const { return {Op::at(where)}; }
+};
+
+}  // namespace support
