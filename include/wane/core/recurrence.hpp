@@ -98,6 +98,17 @@ concept constant_decays = scannable<Op> && requires {
   requires Op::has_constant_decays;
 } && has_row_log_decay<token_of<Op>>;
 
+// Whether no row is reset, or grows, in so many tokens.
+template <constant_decays Op>
+bool only_fades(Op const& op, index tokens) {
+  recurrence_shape const shape = op.shape();
+  if (shape.batch * shape.time * shape.heads == 0) return false;
+  auto const x = op.at(place<>{});
+  for (index i = 0; i < shape.rows; ++i)
+    if (!(x.log_decay(i) <= 0 && x.log_decay(i) * static_cast<float>(tokens) > -60)) return false;
+  return true;
+}
+
 // One row, and each column its own recurrence: h_j <- w_j h_j + b_j.
 template <class Op>
 concept channelwise = scannable<Op> && requires {

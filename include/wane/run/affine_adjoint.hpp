@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/core/threads.hpp"
+#include "wane/run/adjoint_ends.hpp"
 #include "wane/run/adjoint_in_order.hpp"
 #include "wane/run/options.hpp"
 #include "wane/run/replay.hpp"
@@ -26,17 +27,14 @@ class affine_adjoint {
   using vector = typename form::vector;
   using of_state = state_products<form>;
   using Token = token_of<Op>;
-  using Sink = sink_of<Gradients, Op>;
   static constexpr int width = form::width, tokens = micro_tokens;
   static constexpr index most_tokens = Replay::most_tokens;
 
   affine_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
                  Gradients const& gradients, walk const& w, index heads)
-      : op_(op),
-        output_gradient_(output_gradient),
-        gradients_(gradients),
+      : ends_(op, output_gradient, gradients),
         walk_(w),
-        replay_(op_),
+        replay_(ends_.op()),
         heads_(heads),
         rows_(recurrence_shape(op.shape()).rows),
         row_blocks_((rows_ + width - 1) / width),
@@ -62,13 +60,13 @@ class affine_adjoint {
 
   void operator()(adjoint_options<State> const& options) {
     for (index h = 0; h < heads_; ++h) {
-      load_state(options.initial, h, kept(h, 0));
-      load_state(options.final_gradient, h, cotangent(h));
+      ends_.load_state(options.initial, of_head(h), row_stride_, kept(h, 0));
+      ends_.load_state(options.final_gradient, of_head(h), row_stride_, cotangent(h));
     }
     for (index b = 0; b + 1 < blocks_; ++b)
       for (index h = 0; h < heads_; ++h) {
         soon_.clear();
-        soon_.add(op_, h + 1 < heads_ ? block(h + 1, b) : block(0, b + 1));
+        soon_.add(ends_.op(), h + 1 < heads_ ? block(h + 1, b) : block(0, b + 1));
         advance(block(h, b), kept(h, b), kept(h, b + 1), false);
       }
     for (index b = blocks_ - 1; b >= 0; --b)
@@ -83,7 +81,8 @@ class affine_adjoint {
           take(w.part(c * tokens, tokens), h, c,
                c == 0 ? kept(h, b) : states_.data() + (c - 1) * state_size(), soon, each);
       }
-    for (index h = 0; h < heads_; ++h) save_state(options.initial_gradient, h, cotangent(h));
+    for (index h = 0; h < heads_; ++h)
+      ends_.save_state(options.initial_gradient, of_head(h), row_stride_, cotangent(h));
   }
 
  private:
@@ -91,17 +90,19 @@ class affine_adjoint {
   index padded_rows() const { return row_blocks_ * width; }
   T* kept(index h, index b) const { return kept_.data() + (h * blocks_ + b) * state_size(); }
   T* cotangent(index h) const { return cotangents_.data() + h * state_size(); }
-  walk block(index h, index b) const {
-    walk w = walk_.part(b * most_tokens, most_tokens);
+  walk of_head(index h) const {
+    walk w = walk_;
     w.head += h;
     return w;
   }
+  walk block(index h, index b) const { return of_head(h).part(b * most_tokens, most_tokens); }
   // What a block reads going back.
   void want(walk const& w) {
     soon_.clear();
-    soon_.add(op_, w);
+    soon_.add(ends_.op(), w);
     if constexpr (Lanes)
-      for (index k = 0; k < w.count; ++k) soon_.add(output_gradient_.element(w.token(k), 0), last_);
+      for (index k = 0; k < w.count; ++k)
+        soon_.add(ends_.output_gradient().element(w.token(k), 0), last_);
   }
 
   void advance(walk const& w, T const* before, T* after, bool all) {
@@ -113,10 +114,7 @@ class affine_adjoint {
 
   // Micro-chunk c of a block, from the cotangent behind it to that before it.
   void take(walk const& w, index h, index c, T const* before, void const* const* soon, int each) {
-    for (index t = 0; t < tokens; ++t)
-      replay_.panels().template load<Lanes>(
-          output_gradients_.data() + t * columns_, t < w.count,
-          [&](auto j) { return convert<T>(output_gradient_.read(w.token(t), j)); });
+    ends_.load_output_gradients(w, output_gradients_.data());
     auto const& chunk = replay_.chunk(c);
     T* const later = cotangent(h);
     if (chunk.resets && !(replay_.finite(c, before, 0, columns_) &&
@@ -140,9 +138,10 @@ class affine_adjoint {
           products_.data() + i * of_state::count * width, pairs, row_gradients_.data() + i * width,
           5 * padded_rows(), padded_rows());
     for (index t = 0; t < w.count; ++t) {
-      auto const sink = sink_of_token(w.token(t));
-      give_columns(sink, value_gradients_.data() + t * columns_);
-      give_rows(sink, row_gradients_.data() + t * 5 * padded_rows(), of_direct(w.token(t), t));
+      place<> const at = w.token(t);
+      ends_.give_columns(at, value_gradients_.data() + t * columns_);
+      ends_.give_rows(at, row_gradients_.data() + t * 5 * padded_rows(), padded_rows(),
+                      ends_.of_direct(at, output_gradients_.data() + t * columns_));
     }
   }
   template <int R>
@@ -157,7 +156,7 @@ class affine_adjoint {
   }
 
   adjoint_in_order<Op, Out, Gradients> in_order() const {
-    return {op_, output_gradient_, gradients_, row_stride_};
+    return {ends_.op(), ends_.output_gradient(), ends_.gradients(), row_stride_};
   }
   // The same for a chunk that resets numbers that are not finite.
   [[gnu::noinline]] void take_in_order(walk const& w, index h, T const* before) {
@@ -172,63 +171,11 @@ class affine_adjoint {
         g[i] = row.decay, g[n + i] = row.key, g[2 * n + i] = row.query;
         g[3 * n + i] = row.erase_read, g[4 * n + i] = row.erase_write;
       }
-      give_rows(sink_of_token(w.token(t)), g, of_token.whole.direct);
+      ends_.give_rows(w.token(t), g, n, of_token.whole.direct);
     }
   }
 
-  Sink sink_of_token(place<> at) const { return sink_at(gradients_, op_, at); }
-  // Of direct(): what comes back meets the value itself, as the token brings it.
-  T of_direct(place<> at, index t) const {
-    T total(0);
-    if constexpr (has_direct<Token>) {
-      auto const x = op_.at(at);
-      for (index j = 0; j < last_; ++j)
-        total += output_gradients_.data()[t * columns_ + j] * T(x.value(j));
-    }
-    return total;
-  }
-  void give_columns(Sink const& sink, T const* value) const {
-    index j = 0;
-    if constexpr (Lanes && takes_columns<Sink, lanes<width>, vector>) {
-      for (; j + width <= last_; j += width) sink.column(lanes<width>{j}, vector::load(value + j));
-      if (j < last_)
-        sink.column(partial_lanes<width>{j, static_cast<int>(last_ - j)}, vector::load(value + j));
-    } else if constexpr (takes_columns<Sink, index, T>) {
-      for (; j < last_; ++j) sink.column(j, value[j]);
-    }
-  }
-  // g: decay, key, query, erase_read and erase_write of every row.
-  void give_rows(Sink const& sink, T* g, T direct) const {
-    index const n = padded_rows();
-    token_gradient<T> whole{T(0), direct};
-    if constexpr (constant_decays<Op>) std::fill_n(g, rows_, T(0));
-    if constexpr (!has_key<Token>) std::fill_n(g + n, rows_, T(0));
-    if constexpr (!has_query<Token>) std::fill_n(g + 2 * n, rows_, T(0));
-    for (index i = 0; i < rows_; ++i) whole.decay += g[i];
-    wane::give_rows(sink, rows_, n, Lanes, g, whole);
-  }
-
-  template <class Numbers>
-  void load_state(state_view<Numbers> const& from, index h, T* state) const {
-    std::fill_n(state, state_size(), T(0));
-    if (!from.present()) return;
-    for (index i = 0; i < rows_; ++i)
-      for (index j = 0; j < last_; ++j)
-        state[i * row_stride_ + j] =
-            static_cast<T>(from.values(walk_.sequence, walk_.head + h, i, j));
-  }
-  void save_state(state_view<State> const& to, index h, T const* state) const {
-    if (!to.present()) return;
-    for (index i = 0; i < rows_; ++i)
-      for (index j = 0; j < last_; ++j)
-        to.values(walk_.sequence, walk_.head + h, i, j) =
-            static_cast<State>(state[i * row_stride_ + j]);
-  }
-
-  // Copies that no store can change: their strides stay in registers.
-  Op const op_;
-  sequence_view<Out const> const output_gradient_;
-  Gradients const gradients_;
+  adjoint_ends<Op, Out, Gradients, Lanes> const ends_;
   walk const walk_;
   Replay replay_;
   index heads_, rows_, row_blocks_, last_, columns_, row_stride_, blocks_;

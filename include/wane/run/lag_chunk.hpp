@@ -111,17 +111,6 @@ class lag_chunks {
   aligned_numbers<T> log_decays_, powers_, keys_, reads_, writes_;
 };
 
-// No row is reset, or grows, within a chunk.
-template <has_lags Op>
-bool fades_by_lags(Op const& op) {
-  recurrence_shape const shape = op.shape();
-  if (shape.batch * shape.time * shape.heads == 0) return false;
-  auto const x = op.at(place<>{});
-  for (index s = 0; s < shape.rows; ++s)
-    if (!(x.log_decay(s) <= 0 && x.log_decay(s) * lag_tokens > -60)) return false;
-  return true;
-}
-
 // The state of some columns of a walk, held as held_decays holds it, and the chunks it passes.
 template <has_lags Op>
 struct lag_state {
