@@ -98,14 +98,16 @@ concept constant_decays = scannable<Op> && requires {
   requires Op::has_constant_decays;
 } && has_row_log_decay<token_of<Op>>;
 
-// Whether no row is reset, or grows, in so many tokens.
-template <constant_decays Op>
-bool only_fades(Op const& op, index tokens) {
+// Whether no row is reset, or grows.
+template <scannable Op>
+requires(constant_decays<Op> || time_invariant<Op>) bool only_fades(Op const& op) {
   recurrence_shape const shape = op.shape();
   if (shape.batch * shape.time * shape.heads == 0) return false;
-  auto const x = op.at(place<>{});
-  for (index i = 0; i < shape.rows; ++i)
-    if (!(x.log_decay(i) <= 0 && x.log_decay(i) * static_cast<float>(tokens) > -60)) return false;
+  for (index h = 0; h < shape.heads; ++h)
+    for (index i = 0; i < shape.rows; ++i) {
+      auto const log_decay = op.at(place<>{0, 0, h}).log_decay(i);
+      if (!(log_decay <= 0 && log_decay > -60)) return false;
+    }
   return true;
 }
 

@@ -98,7 +98,6 @@ class exponential_bank {
     WANE_INLINE auto value(Column j) const {
       return convert<Accumulate>(values.read(where, j));
     }
-    WANE_INLINE void prefetch(index j) const { __builtin_prefetch(values.element(where, j)); }
   };
   template <class Time>
   WANE_INLINE token<Time> at(place<Time> where) const {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "wane/core/decay.hpp"
 #include "wane/run/aligned.hpp"
@@ -10,17 +12,10 @@
 
 namespace wane {
 
-// What N tokens do to rows that fade by constants, but for the fading: [rows / width][N][width].
-template <class T, int N>
-struct lag_terms {
-  T const *reads, *writes;
-  T pairs[N][N];
-};
-
 // A factor within half an ulp of 1 would leave a state as it is, however often it is applied. So
 // the rows of a state are held as S_s / g_s, with g_s all that row s has faded since it was last
 // multiplied; that is done when it comes to 1 in 2, or after a million tokens. Decays then round a
-// few times in the memory of a row, however long that is.
+// few times in the memory of a row, however long that is. Where no row is so slow none is held.
 template <class T>
 class held_decays {
  public:
@@ -36,6 +31,9 @@ class held_decays {
         writes_(rows * (most_tokens + 2)) {
     std::copy_n(log_decays, rows, log_decays_.data());
     std::fill_n(tokens_.data(), rows, T(0));
+    T const slowest = -4 * std::sqrt(std::numeric_limits<T>::epsilon()) / T(most_tokens);
+    holds_ = std::any_of(log_decays, log_decays + rows,
+                         [&](T log_decay) { return log_decay < 0 && log_decay > slowest; });
   }
 
   // What row s of the state is still to be multiplied by.
@@ -45,9 +43,10 @@ class held_decays {
 
   // The tokens as they act on rows that are held so; valid until the next.
   template <int N>
-  one_pass<T, N, fading::row> operator()(lag_terms<T, N> const& tokens) {
-    one_pass<T, N, fading::row> pass{reads_.data(), writes_.data()};
-    std::copy_n(&tokens.pairs[0][0], N * N, &pass.pairs[0][0]);
+  one_pass<T, N, fading::row> operator()(one_pass<T, N, fading::row> const& tokens) {
+    if (!holds_) return tokens;
+    auto pass = tokens;
+    pass.reads = reads_.data(), pass.writes = writes_.data();
     for (index s = 0; s < rows_; s += width) {
       vector const log_decay = vector::load(log_decays_.data() + s), zero(T(0));
       vector const before = vector::load(tokens_.data() + s), after = before + vector(T(N));
@@ -60,7 +59,7 @@ class held_decays {
       unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
         (read * vector::load(tokens.reads + s * N + t * width))
             .store(reads_.data() + s * N + t * width);
-        (write * vector::load(tokens.writes + s * N + t * width))
+        (write * vector::load(tokens.writes + s * (N + 2) + t * width))
             .store(writes_.data() + s * (N + 2) + t * width);
       });
       auto const fade = decay_from_log(applied * log_decay);
@@ -74,6 +73,7 @@ class held_decays {
   static constexpr T most_tokens_held = T(1 << 20);
 
   index rows_;
+  bool holds_;
   aligned_numbers<T> log_decays_, tokens_, reads_, writes_;
 };
 

@@ -23,15 +23,15 @@ class lag_adjoint {
       takes_rows<Sink, T> || takes_tokens<Sink, T> || takes_all<Sink, T>;
 
   lag_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
-              Gradients const& gradients)
+              Gradients const& gradients, index head)
       : op_(op),
         output_gradient_(output_gradient),
         gradients_(gradients),
-        cotangent_(op, 0, recurrence_shape(op.shape()).columns),
+        cotangent_(op, head, 0, recurrence_shape(op.shape()).columns),
         values_(lag_tokens * row_stride()),
         output_gradients_(lag_tokens * row_stride()),
         reads_(lag_tokens * padded_rows()),
-        writes_(lag_tokens * padded_rows()),
+        writes_((lag_tokens + 2) * padded_rows()),
         of_rows_((rows() + 1) * lag_tokens),
         terms_(5 * padded_rows()) {}
 
@@ -89,14 +89,17 @@ class lag_adjoint {
 
   // The chunk that takes output gradients from the last token to the first.
   template <int N>
-  lag_terms<T, N> turned(lag_terms<T, N> const& chunk) const {
-    for (index block = 0; block < padded_rows() * N; block += width * N)
+  one_pass<T, N, fading::row> turned(one_pass<T, N, fading::row> const& chunk) const {
+    for (index s = 0; s < padded_rows(); s += width) {
+      T const *read = chunk.reads + s * N, *write = chunk.writes + s * (N + 2);
+      T *to_read = reads_.data() + s * N, *to_write = writes_.data() + s * (N + 2);
       for (int t = 0; t < N; ++t) {
-        index const to = block + t * width, from = block + (N - 1 - t) * width;
-        vector::load(chunk.writes + from).store(reads_.data() + to);
-        vector::load(chunk.reads + from).store(writes_.data() + to);
+        vector::load(write + (N - 1 - t) * width).store(to_read + t * width);
+        vector::load(read + (N - 1 - t) * width).store(to_write + t * width);
       }
-    lag_terms<T, N> back{reads_.data(), writes_.data(), {}};
+      std::copy_n(write + N * width, 2 * width, to_write + N * width);
+    }
+    one_pass<T, N, fading::row> back{reads_.data(), writes_.data()};
     for (int t = 0; t < N; ++t)
       for (int i = 0; i <= t; ++i) back.pairs[t][i] = chunk.pairs[N - 1 - i][N - 1 - t];
     return back;
@@ -148,13 +151,13 @@ bool adjoint_lags(Op const& op, sequence_view<Out const> const& dy, Gradients co
                   adjoint_options<State> const& options) {
   if constexpr (gives_lanes<Op, Gradients>()) {
     if (!(layout_of(op) & layout_of(dy) & gradients.layout()).columns ||
-        !only_fades(op, lag_tokens))
+        !only_fades(op))
       return false;
     recurrence_shape const shape = op.shape();
     for_each_task(sequences_of(shape, options.packed) * shape.heads,
                   threads_to_use(options.threads), [&](index task) {
                     walk const w = walk_of(task, shape, options, options.initial.positions);
-                    lag_adjoint<Op, Out, Gradients>(op, dy, gradients)(w, options);
+                    lag_adjoint<Op, Out, Gradients>(op, dy, gradients, w.head)(w, options);
                   });
     return true;
   }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
+
 #include "wane/run/lag_chunk.hpp"
 #include "wane/run/pieces.hpp"
 
@@ -15,8 +17,9 @@ class lag_runner {
   using vector = simd<T, simd_width<T>>;
   static constexpr int width = vector::width;
 
-  lag_runner(Op const& op, sequence_view<Out> const& output, index first, index last, bool streams)
-      : op_(op), output_(output), state_(op, first, last), streams_(streams) {}
+  lag_runner(Op const& op, sequence_view<Out> const& output, index head, index first, index last,
+             bool streams)
+      : op_(op), output_(output), state_(op, head, first, last), streams_(streams) {}
 
   template <class Access>
   void operator()(walk const& w, Access const& access) {
@@ -63,22 +66,44 @@ class lag_runner {
 };
 
 // What is found once a run pays from so many tokens of a sequence on.
-inline constexpr index least_lag_tokens = 64;
+template <has_lags Op, class State>
+bool lags_pay(Op const& op, run_options<State> const& options) {
+  recurrence_shape const shape = op.shape();
+  index const tokens = time_invariant<Op> ? 16 : 64;
+  return shape.batch * shape.time >= tokens * sequences_of(shape, options.packed);
+}
 
-// False where the operator cannot be run so: it or its outputs lie otherwise, or a row is reset.
+// Whether what a key and a query make of a value together is a number where each by itself is.
+template <has_lags Op>
+bool products_in_range(Op const& op) {
+  if constexpr (has_key<token_of<Op>> && has_query<token_of<Op>>) {
+    recurrence_shape const shape = op.shape();
+    for (index h = 0; h < shape.heads; ++h)
+      for (index s = 0; s < shape.rows; ++s) {
+        auto const x = op.at(place<>{0, 0, h});
+        auto const key = x.key(s), query = x.query(s), product = key * query;
+        if (!std::isfinite(product) || (product == 0 && key != 0 && query != 0)) return false;
+      }
+  }
+  return true;
+}
+
+// False where the operator cannot be run so: it or its outputs lie otherwise, a row is reset, or
+// numbers leave their range.
 template <has_lags Op, class Out, class State>
 bool run_lags(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
   store_by const how = choose_stores(op, output);
-  if (how == store_by::number || !only_fades(op, lag_tokens)) return false;
+  if (how == store_by::number || !only_fades(op) || !products_in_range(op))
+    return false;
   int const threads = threads_to_use(options.threads);
   index const walks = sequences_of(shape, options.packed) * shape.heads;
   index const piece = columns_per_task(shape.columns, walks, threads,
                                        lag_vectors * simd_width<accumulate_type<Op>>);
-  for_each_piece(op, options, piece, threads,
-                 [&](walk const& w, index first, index last, auto const& state) {
-                   lag_runner<Op, Out>(op, output, first, last, how == store_by::stream)(w, state);
-                 });
+  for_each_piece(
+      op, options, piece, threads, [&](walk const& w, index first, index last, auto const& state) {
+        lag_runner<Op, Out>(op, output, w.head, first, last, how == store_by::stream)(w, state);
+      });
   return true;
 }
 

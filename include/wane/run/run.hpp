@@ -3,7 +3,6 @@
 #pragma once
 
 #include "wane/run/affine.hpp"
-#include "wane/run/bank.hpp"
 #include "wane/run/channels.hpp"
 #include "wane/run/elements.hpp"
 #include "wane/run/lags.hpp"
@@ -24,46 +23,17 @@ void run_in_order(Op const& op, sequence_view<Out> const& output,
                  });
 }
 
-template <runs_as_bank Op, class Out, class State>
-void run_bank(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
-  using V = accumulate_type<Op>;
-  recurrence_shape const shape = op.shape();
-  store_by const how = choose_stores(op, output);
-  std::vector<bank_constants<V>> constants;
-  // Scaling the states by their keys and back pays from a few tokens on.
-  bool usable = how != store_by::number && shape.time >= 16;
-  for (index h = 0; usable && h < shape.heads; ++h)
-    usable =
-        constants.emplace_back(op, h).usable(options.initial.present() || !options.keep.empty());
-  if (!usable) return run_in_order(op, output, options);
-  int const threads = threads_to_use(options.threads);
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
-  for_each_piece(op, options, columns_per_task(shape.columns, walks, threads, simd_width<V>),
-                 threads, [&](walk const& w, index first, index last, auto const& state) {
-                   bank_runner<Op, V, Out> const runner(op, output,
-                                                        constants[static_cast<std::size_t>(w.head)],
-                                                        how == store_by::stream);
-                   runner(
-                       w, first, last, state.before.present(),
-                       [&](index s, index j) { return state.load(s, j); }, state.after.present(),
-                       [&](index s, index j, V h) { state.save(s, j, h); });
-                 });
-}
-
 template <diagonal_recurrence Op, class Out, class State>
 void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   if constexpr (channelwise<Op>)
     run_channels(op, output, options);
-  else if constexpr (runs_as_bank<Op>)
-    run_bank(op, output, options);
   else if constexpr (runs_in_panels<Op>) {
-    if constexpr (has_lags<Op>) {
-      recurrence_shape const shape = op.shape();
-      index const sequences = sequences_of(shape, options.packed);
-      if (shape.batch * shape.time >= least_lag_tokens * sequences && run_lags(op, output, options))
-        return;
-    }
-    run_affine(op, output, options);
+    if constexpr (has_lags<Op>)
+      if (lags_pay(op, options) && run_lags(op, output, options)) return;
+    if constexpr (time_invariant<Op>)
+      run_in_order(op, output, options);
+    else
+      run_affine(op, output, options);
   } else if constexpr (runs_by_elements<Op>) {
     if (!run_elements(op, output, options)) run_in_order(op, output, options);
   } else

@@ -223,7 +223,7 @@ template <has_two_way_adjoint Op, class Out, class Gradients, class State>
 bool adjoint_two_ways(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {
   if constexpr (constant_decays<Op>)
-    if (!only_fades(op, micro_tokens)) return false;
+    if (!only_fades(op)) return false;
   recurrence_shape const shape = op.shape();
   auto const take = [&](auto in_lanes) {
     for_each_task(sequences_of(shape, options.packed) * shape.heads,
