@@ -9,8 +9,9 @@
 //   of_fma             our useful flops over what the machine multiplies and adds in registers
 //   vs_naive           time over ours of the loop a user would write in Eigen, on one thread
 //   vs_sequential      time over ours of the plain loop over tokens and channels, on one thread; of
-//                      matrix memories the loop in Eigen
+//                      matrix memories the loop in Eigen; of VORT's banks its equation 12
 //   vs_fading          our time on these data over our time on ordinary ones
+//   vs_shared          our time with VORT's banks over our time with 16 nodes that all orders share
 //   tokens_per_second  from the median time
 //   max_rel_error      largest difference from a wider type over the largest value, checked first
 // Both loops have the flags of this build; the machine's own figures have its widest vectors.
@@ -35,6 +36,7 @@ int main(int argc, char** argv) {
     add_mamba1_rows();
     add_mamba2_rows();
     add_retention_rows();
+    add_retention_banks_rows();
     add_attention_rows();
     options asked = parse_options(argc, argv, names_of_rows());
     std::vector<char*> given;

@@ -1,8 +1,12 @@
-// retention and retrieval as others write them: a loop over tokens and nodes in Eigen.
+// retention and retrieval as others write them: loops over tokens and nodes, in Eigen or plain.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
+#include <vector>
+
 #include "kernels/keyed_loops.hpp"
+#include "wane/core/denormals.hpp"
 #include "wane/spectra/order_table.hpp"
 
 namespace wane::bench {
@@ -73,6 +77,53 @@ void retention_backward(retention_arrays<T> const& x, spectra::order_table<T> co
       g *= std::exp(nodes.log_decay(0, 0, 0, s));
     }
   }
+}
+
+// VORT's banks as section 3 of the paper has them: the orders of K, and S nodes for each.
+template <class T>
+struct vort_banks {
+  std::vector<T> order;           // [K]
+  std::vector<T> factor, weight;  // lambda and c, [K, S]
+
+  index nearest(T alpha) const {
+    index bank = 0;
+    for (index k = 1; k < index(order.size()); ++k)
+      if (std::abs(alpha - order[std::size_t(k)]) < std::abs(alpha - order[std::size_t(bank)]))
+        bank = k;
+    return bank;
+  }
+};
+
+// VORT, eq. 12, token by token: M_{k,s} <- lambda_{k,s} M_{k,s}, and in the bank nearest alpha_t
+// c_{k,s} v_t is added; y_t is the sum of all of them. The states lie [K S, V]. Denormals are
+// flushed, which the fast nodes of a bank would otherwise be until it is written again.
+template <class T>
+void vort_forward(keyed_matrix<T> const& value, keyed_matrix<T> const& alpha,
+                  vort_banks<T> const& banks, keyed_matrix<T>& states, keyed_matrix<T>& y) {
+  flush_denormals const guard;
+  index const columns = value.cols(), count = states.rows();
+  index const nodes = count / index(banks.order.size());
+  for (index t = 0; t < value.rows(); ++t) {
+    T const* __restrict const v = value.data() + t * columns;
+    T* __restrict const sum = y.data() + t * columns;
+    for (index j = 0; j < columns; ++j) sum[j] = 0;
+    index const routed = banks.nearest(alpha(t, 0));
+    for (index s = 0; s < count; ++s) {
+      T* __restrict const m = states.data() + s * columns;
+      T const l = banks.factor[std::size_t(s)], c = banks.weight[std::size_t(s)];
+      if (s / nodes == routed)
+        for (index j = 0; j < columns; ++j) sum[j] += m[j] = l * m[j] + c * v[j];
+      else
+        for (index j = 0; j < columns; ++j) sum[j] += m[j] *= l;
+    }
+  }
+}
+
+// The largest difference over the largest value.
+inline double apart(keyed_matrix<float> const& is, keyed_matrix<double> const& must_be) {
+  difference found;
+  for (index i = 0; i < is.size(); ++i) found.add(double(is.data()[i]), must_be.data()[i]);
+  return found.relative();
 }
 
 }  // namespace wane::bench

@@ -115,11 +115,6 @@ struct retention_problem {
     if (!row.features) return found;
     return larger(found, larger(apart(gradients.query, to.query), apart(gradients.key, to.key)));
   }
-  static double apart(keyed_matrix<float> const& is, keyed_matrix<double> const& must_be) {
-    difference found;
-    for (index i = 0; i < is.size(); ++i) found.add(double(is.data()[i]), must_be.data()[i]);
-    return found.relative();
-  }
   std::vector<std::span<float>> outputs() {
     auto const all = [](keyed_matrix<float>& x) {
       return std::span<float>(x.data(), static_cast<std::size_t>(x.size()));

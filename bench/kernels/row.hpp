@@ -28,6 +28,7 @@ void add_linear_attention_rows();
 void add_mamba1_rows();
 void add_mamba2_rows();
 void add_retention_rows();
+void add_retention_banks_rows();
 void add_attention_rows();
 
 }  // namespace wane::bench

@@ -24,7 +24,7 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
       "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
       "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
       "mamba2/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
-      "retention/(forward|step|backward)/S:\\d+/V:\\d+/T:\\d+|"
+      "retention/(forward|step|backward)(/K:\\d+)?/S:\\d+/V:\\d+/T:\\d+|"
       "retrieval/(forward|step|backward)/S:\\d+/F:\\d+/V:\\d+/T:\\d+|"
       "softmax_attention/(forward|backward)/H:\\d+/D:\\d+/T:\\d+)"
       "(/[a-z_]+:[a-z_]+)*/threads:\\d+(/over_time:1)?");
@@ -106,6 +106,8 @@ TEST(KernelsRows, MambasAndAttentionsSayTheirCountersInJson) {
                   {"of_triad", "of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
   expect_counters("^(retention|retrieval)/step/",
                   {"of_triad", "of_fma", "vs_naive", "tokens_per_second", "max_rel_error"});
+  expect_counters("^retention/forward/K:10/",
+                  {"of_fma", "vs_sequential", "vs_shared", "tokens_per_second", "max_rel_error"});
   expect_counters("^softmax_attention/backward/H:16/D:64/T:512/",
                   {"of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
 }
