@@ -40,6 +40,8 @@ std::vector<claim> vort_mixture_claims();
 std::vector<claim> vort_bank_claims();
 std::vector<claim> vort_output_claims();
 std::vector<claim> vort_retrieval_claims();
+// Those that take most of a minute.
+std::vector<claim> vort_long_claims();
 std::vector<claim> vort_cost_claims();
 std::vector<claim> vort_table_claims();
 // PoST (arXiv 2604.07658).

@@ -38,7 +38,7 @@ std::vector<claim> all_claims() {
 struct options {
   std::string only;
   std::optional<std::string> json;
-  bool timings = false;
+  bool timings = false, takes_long = false;
   std::vector<std::string> checkpoint;
   std::int64_t trained_on = 2048;  // as PoST's models
 };
@@ -50,14 +50,21 @@ void run(options const& asked) {
     auto const layers = decay_layers(checkpoint(asked.checkpoint), {});
     for (auto const& one : post_trained_claims(layers, asked.trained_on)) claims.push_back(one);
   }
-  std::vector<claim> const about_time = post_overhead_claims();
-  if (asked.timings) claims.insert(claims.end(), about_time.begin(), about_time.end());
-  if (!asked.only.empty()) {
-    for (claim const& c : about_time)
-      if (c.id == asked.only && !asked.timings)
-        throw input_error("'" + asked.only + "' is about time; add --timings");
-    std::erase_if(claims, [&](claim const& c) { return c.id != asked.only; });
+  struct {
+    std::string what, option;
+    bool asked;
+    std::vector<claim> claims;
+  } const on_demand[] = {
+      {"claims about time are", "--timings", asked.timings, post_overhead_claims()},
+      {"claim of a million tokens is", "--long", asked.takes_long, vort_long_claims()}};
+  for (auto const& some : on_demand) {
+    if (some.asked) claims.insert(claims.end(), some.claims.begin(), some.claims.end());
+    for (claim const& c : some.claims)
+      if (c.id == asked.only && !some.asked)
+        throw input_error(in_quotes(asked.only) + " needs " + some.option);
   }
+  if (!asked.only.empty())
+    std::erase_if(claims, [&](claim const& c) { return c.id != asked.only; });
   if (claims.empty()) throw input_error("no claim is called " + in_quotes(asked.only));
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   std::printf("%-18s %-22s %11s %11s  %-9s  %s\n", "id", "place", "paper", "measured", "verdict",
@@ -75,8 +82,10 @@ void run(options const& asked) {
                     {"verdict", name_of(found.judged())},
                     {"remark", found.remark}});
   }
-  if (!asked.timings && asked.only.empty())
-    std::printf("%zu claims about time are left out; --timings measures them\n", about_time.size());
+  for (auto const& some : on_demand)
+    if (!some.asked && asked.only.empty())
+      std::printf("%zu %s left out; %s measures them\n", some.claims.size(), some.what.c_str(),
+                  some.option.c_str());
   if (asked.json) {
     nlohmann::ordered_json const document{{"program", "wane-claims"}, {"claims", rows}};
     write_file(*asked.json, document.dump(2) + "\n");
@@ -95,6 +104,7 @@ int main(int argc, char** argv) {
     app.add_flag("--timings", asked.timings,
                  "Also the claims about time: for an otherwise idle machine");
     app.add_option("--json", asked.json, "Also write the rows to this file");
+    app.add_flag("--long", asked.takes_long, "Also the claims that take most of a minute");
     auto* const files =
         app.add_option("--checkpoint", asked.checkpoint,
                        "Also the claims about trained models, of this one (docs/wane-spectra.md)");

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "claims/claim.hpp"
+#include "claims/random_tokens.hpp"
 #include "wane/spectra/gruenwald_letnikov.hpp"
 #include "wane/spectra/kernel_bounds.hpp"
 #include "wane/spectra/lags.hpp"
+#include "wane/spectra/order_banks.hpp"
 #include "wane/spectra/quadrature_sums.hpp"
 #include "wane/spectra/shared_rates.hpp"
 #include "wane/spectra/sum_of_exponentials.hpp"
@@ -20,28 +22,12 @@ namespace {
 
 using namespace spectra;
 
-constexpr double least = 0.1;  // the paper's delta
+constexpr double least = least_order;
 constexpr std::int64_t near = 1000, far = 1000000;
 
 // Orders evenly from `from` to 1.
-std::vector<double> orders(int count, double from = least) {
-  std::vector<double> all;
-  for (int i = 0; i < count; ++i) all.push_back(std::min(1.0, from + (1 - from) * i / (count - 1)));
-  return all;
-}
-
-// Section 3: delta + (1-delta) k/K, k = 1..K; with `after` 1/2, in the middle of K equal parts.
-std::vector<double> bank_orders(int banks, double after = 0) {
-  std::vector<double> all;
-  for (int k = 1; k <= banks; ++k)
-    all.push_back(std::min(1.0, least + (1 - least) * (k - after) / banks));
-  return all;
-}
-double nearest(std::vector<double> const& banks, double order) {
-  return *std::min_element(banks.begin(), banks.end(), [&](double a, double b) {
-    return std::abs(a - order) < std::abs(b - order);
-  });
-}
+std::vector<double> orders(int count, double from = least) { return covering_orders(count, from); }
+std::vector<double> bank_orders(int banks) { return vort_orders(banks, least); }
 
 // The largest relative error of approximation(order)(lag) on lags 1..horizon.
 template <class Approximation>
@@ -104,7 +90,9 @@ double farthest(std::vector<double> const& banks, std::vector<double> const& of_
 }
 // "The uniform grid with spacing 1/K", to which the nearest is then within half of that.
 finding distance_to_a_bank() {
-  auto const banks = bank_orders(10), middle = bank_orders(10, 0.5);
+  auto const banks = bank_orders(10);
+  auto middle = banks;  // of K equal parts
+  for (double& order : middle) order -= (1 - least) / 20;
   auto const all = orders(1801);
   double const found = farthest(banks, all), centred = farthest(middle, all);
   char remark[300];

@@ -58,7 +58,9 @@ TEST(WaneClaims, GivesEveryStatementItsVerdict) {
   for (char const* id : {"vort-table1", "vort-table1-five", "vort-table2", "vort-table2-five"})
     EXPECT_LT(measured[id], 0) << id;
   EXPECT_FALSE(verdicts.contains("post-time-gla"));
-  EXPECT_NE(result.out.find("3 claims about time are left out; --timings"), std::string::npos);
+  for (char const* left_out : {"3 claims about time are left out; --timings",
+                               "1 claim of a million tokens is left out; --long"})
+    EXPECT_NE(result.out.find(left_out), std::string::npos) << left_out;
 }
 
 TEST(WaneClaims, MeasuresOneAlone) {
@@ -66,6 +68,20 @@ TEST(WaneClaims, MeasuresOneAlone) {
   EXPECT_EQ(result.status, 0);
   EXPECT_NE(result.out.find("holds"), std::string::npos);
   EXPECT_EQ(result.out.find("post-"), std::string::npos);
+}
+
+// What docs/operators/retention.md says of five draws.
+TEST(WaneClaims, DrawsAMillionTokensWhenAskedSlow) {
+  scratch const place;
+  auto const result =
+      run(WANE_CLAIMS, {"--long", "--only", "vort-eq12-million", "--json", place.file("c.json")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const row = json::parse(content_of(place.file("c.json")))["claims"].at(0);
+  EXPECT_EQ(row["verdict"], "corrected");
+  EXPECT_NEAR(row["measured"], 0.15, 0.005);
+  std::string const remark = row["remark"];
+  for (char const* figures : {"0.15 to 1.05", "0.065 to 0.479", "0.084 to 0.314", "0.015 to 0.058"})
+    EXPECT_NE(remark.find(figures), std::string::npos) << remark;
 }
 
 TEST(WaneClaims, TakesTheTimeOfATaperWhenAsked) {
@@ -109,7 +125,8 @@ TEST(WaneClaims, AnswersWrongOptionsInALine) {
            {{"--only", "vort-9"}, "no claim is called 'vort-9'"},
            {{"--jason", "x"}, "--jason"},
            {{"--only", "vort-4.4", "--json", ""}, "--json needs"},
-           {{"--only", "post-time-gla"}, "is about time; add --timings"},
+           {{"--only", "post-time-gla"}, "'post-time-gla' needs --timings"},
+           {{"--only", "vort-eq12-million"}, "'vort-eq12-million' needs --long"},
            {{"--only", "vort-4.4", "--json", "/nowhere/c.json"}, "cannot be written"},
            {{"--checkpoint", "none.npy"}, "cannot be read"},
            {{"--trained-on", "9"}, "--trained-on requires --checkpoint"}}) {
