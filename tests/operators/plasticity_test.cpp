@@ -114,6 +114,35 @@ TYPED_TEST(Plasticity, IsItsDefinition) {
   EXPECT_NEAR(wanted / exact, 1, 1e-3);
 }
 
+// What four banks make of an order, 1/4 of (0.1, 1] each: both beside it, or the nearest.
+double on_banks(wane::spectra::routing routed, double alpha, index lag) {
+  static std::vector<wane::spectra::exponential_sum> sums;
+  for (int k = int(sums.size()) + 1; k <= 4; ++k)
+    sums.push_back(wane::spectra::sum_of_terms(gruenwald_letnikov(0.1 + 0.9 * k / 4), 1000, 8));
+  double const place = (alpha - 0.1) / 0.9 * 4 - 1;  // from the first bank, in banks
+  auto const bank = [&](double k) { return sums[std::size_t(k)](lag); };
+  if (place <= 0) return bank(0);
+  if (routed == wane::spectra::routing::nearest) return bank(std::round(place));
+  double const below = std::floor(place), x = place - below;
+  return (1 - x) * bank(below) + x * bank(below + 1);
+}
+template <class T>
+using linear_banks = support::banks<T, wane::spectra::routing::linear>;
+template <class T>
+using nearest_banks = support::banks<T, wane::spectra::routing::nearest>;
+
+TYPED_TEST(Plasticity, IsItsDefinitionOnBanks) {
+  problem<TypeParam> const p;
+  double const bound = std::is_same_v<TypeParam, float> ? 1e-6 : 1e-14;
+  auto const check = [&](auto const& weights, wane::spectra::routing routed) {
+    double const wanted =
+        p.by_definition([&](double alpha, index lag) { return on_banks(routed, alpha, lag); });
+    EXPECT_NEAR(wane::plasticity_loss(p.inputs(), weights.table()) / wanted, 1, bound);
+  };
+  check(linear_banks<TypeParam>(8, 1000), wane::spectra::routing::linear);
+  check(nearest_banks<TypeParam>(8, 1000), wane::spectra::routing::nearest);
+}
+
 // Differences of fourth order: of log alpha at 0.1, h^4 times what follows is 6e-10 of 10; rounding
 // of a loss of 200 leaves 1e-10.
 template <class Weights>
@@ -137,6 +166,16 @@ TEST(Plasticity, HasTheGradientOfItsLoss) {
   wane::spectra::order_weights<double> const weights(support::rates_of(12, 1000));
   EXPECT_LT(gradient_error(weights.table()), 1e-9);
   EXPECT_LT(gradient_error(exactly), 1e-9);
+  EXPECT_LT(gradient_error(linear_banks<double>(8, 1000).table()), 1e-9);
+}
+
+// Between its jumps, where the other routing has a slope.
+TEST(Plasticity, HasNoGradientOnTheNearestBank) {
+  problem<double> p, linear;
+  wane::plasticity_loss(p.inputs(), nearest_banks<double>(8, 1000).table(), p.to_alpha());
+  wane::plasticity_loss(linear.inputs(), linear_banks<double>(8, 1000).table(), linear.to_alpha());
+  EXPECT_EQ(p.gradient, std::vector<double>(p.gradient.size(), 0));
+  EXPECT_GT(std::abs(linear.gradient[linear.gradient.size() / 2]), 1e-3);
 }
 
 // Nodes stand for the power law in the gradient too, and float is rounding.
@@ -231,10 +270,13 @@ TEST(Plasticity, RefusesWhatDoesNotFit) {
   for (double wrong : {0.05, 1.2, double(NAN)}) {
     problem<double> q;
     q.alpha.back() = wrong;
-    refuses({"alpha is ", "it must be in [0.1, 1]"}, q.inputs());
+    refuses({"alpha is ", "it must be an order that the nodes have"}, q.inputs());
   }
   support::expect_error({"the nodes of plasticity are empty"}, [&] {
     wane::plasticity_loss(p.inputs(), wane::spectra::order_table<double>{});
+  });
+  support::expect_error({"the nodes of plasticity are empty"}, [&] {
+    wane::plasticity_loss(p.inputs(), wane::spectra::bank_table<double>{});
   });
   auto to = p.to_alpha();
   to.extent[0] = 1;

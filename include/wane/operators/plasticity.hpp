@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "wane/core/checks.hpp"
-#include "wane/spectra/order_table.hpp"
+#include "wane/spectra/order_nodes.hpp"
 
 namespace wane {
 
@@ -127,14 +127,15 @@ double plasticity_loss(plasticity_inputs<Io> const& inputs, KernelOf const& kern
   return loss;
 }
 
-// w_l(alpha) = sum_s c_s(alpha) e^{-r_s l} for orders of a table and lags below `lags`.
-template <class T>
+// w_l(alpha) = sum_s c_s(alpha) e^{-r_s l} for orders of some nodes and lags below `lags`.
+template <class Nodes>
 class kernels_on_nodes {
  public:
-  // Throws wane::error when the table is empty. What it views must outlive this.
-  kernels_on_nodes(spectra::order_table<T> const& nodes, index lags) : nodes_(nodes) {
-    require(nodes.nodes() > 0 && nodes.cubics.data,
-            "the nodes of plasticity are empty; they must be those of spectra::order_weights");
+  // Throws wane::error when there are no nodes. What they view must outlive this.
+  kernels_on_nodes(Nodes const& nodes, index lags) : nodes_(nodes) {
+    require(nodes.present(),
+            "the nodes of plasticity are empty; they must be those of spectra::order_weights or "
+            "spectra::order_banks");
     for (index lag = 0; lag < lags; ++lag)
       for (index s = 0; s < nodes.nodes(); ++s)
         factors_.push_back(
@@ -156,29 +157,36 @@ class kernels_on_nodes {
       return total;
     }
   };
-  // Throws wane::error for an order that the table does not have.
+  // Throws wane::error for an order that the nodes do not have.
   kernel operator()(double alpha) const {
-    auto const order = nodes_.at(static_cast<T>(alpha));
-    require(!std::isnan(order.x), "alpha is ", alpha, "; it must be in [", nodes_.least, ", 1]");
+    auto const order = nodes_.at(static_cast<spectra::number_of<Nodes>>(alpha));
     kernel found{factors_.data(), {}, {}};
     for (index s = 0; s < nodes_.nodes(); ++s) {
       found.weights.push_back(static_cast<double>(order.weight(s)));
       found.slopes.push_back(static_cast<double>(order.slope(s)));
     }
+    require(!std::isnan(found.weights.front()), "alpha is ", alpha,
+            "; it must be an order that the nodes have");
     return found;
   }
 
  private:
-  spectra::order_table<T> nodes_;
+  Nodes nodes_;
   std::vector<double> factors_;
 };
 
 // The same with the weights of retention, those of sums of exponentials: O(T^2 (K + S)) time and
 // O(T S) memory. Beyond the horizon of the nodes these are no power laws, but positive still.
-template <class Io, class T>
-double plasticity_loss(plasticity_inputs<Io> const& in, spectra::order_table<T> const& nodes,
+//
+// nodes: of spectra::order_weights, order_banks, or others that are order_nodes. With banks that
+// share a write (routing::linear) the derivative is the slope between two of them, at a bank that
+// from below. Where the nearest takes it all, w does not change but where it jumps: the loss is
+// there, and its gradient is 0, from which no order learns.
+template <class Io, class Nodes>
+requires spectra::order_nodes<Nodes, spectra::number_of<Nodes>>
+double plasticity_loss(plasticity_inputs<Io> const& in, Nodes const& nodes,
                        token_view<Io> alpha_gradient = {}) {
-  return plasticity_loss(in, kernels_on_nodes<T>(nodes, in.query.extent[1]), alpha_gradient);
+  return plasticity_loss(in, kernels_on_nodes<Nodes>(nodes, in.query.extent[1]), alpha_gradient);
 }
 
 // alpha <- clamp(alpha - step gradient, least, 1), all [B, T, H]: a step of the descent, projected.

@@ -23,6 +23,10 @@ concept order_nodes = std::is_trivially_copyable_v<Nodes> &&
   { nodes.with_tensors(same_tensors{}) } -> std::same_as<Nodes>;       // on other memory
 };
 
+// What nodes compute in, and hold their weights in.
+template <class Nodes>
+using number_of = typename decltype(Nodes::log_decay)::value_type;
+
 // The order that tables look up: those that rounding has put beside [least, 1], by 1/128 at most,
 // are taken as its ends; those farther away, and NaN, are NaN.
 template <class T>
