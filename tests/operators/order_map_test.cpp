@@ -7,7 +7,9 @@
 #include "support/expect_error.hpp"
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
+#include "support/retention_problem.hpp"
 #include "support/tensor.hpp"
+#include "wane/run/adjoint.hpp"
 
 namespace {
 
@@ -133,6 +135,46 @@ TEST(OrderMap, HasItsGradients) {
     expect_gradient(run.bias, dbias);
     if (with_entropy) expect_gradient(run.entropy, dentropy);
   }
+}
+
+// The chain: of a loss on the outputs of retention, whose adjoint has the gradient by alpha. The
+// differences are off by h^2 times the third derivative, 1e-9, and by rounding, 1e-10.
+TEST(OrderMap, HasTheGradientsOfWhatRetentionMakesOfItsOrders) {
+  orders<double> run;
+  wane::spectra::order_weights<double> const nodes(support::rates_of(8, 1000));
+  tensor<double> v(batch, time, heads, 4), y(batch, time, heads, 4), dy(batch, time, heads, 4),
+      dalpha(batch, time, heads, 1), dx(batch, time, width, 1), dentropy(batch, time, heads, 1),
+      dweight(heads, width + 2, 1, 1), dbias(heads, 1, 1, 1);
+  support::random_values random(9);
+  v.fill([&](auto...) { return random.uniform(-1, 1); });
+  dy.fill([&](auto...) { return random.uniform(-1, 1); });
+  wane::retention<double> const memory(v.view(), three(run.alpha), nodes.table());
+  auto const loss = [&] {  // dy . y
+    wane::order_map(run.in(), least, three(run.alpha));
+    wane::run(memory, y.view());
+    double total = 0;
+    y.for_each([&](auto... at) { total += dy(at...) * y(at...); });
+    return total;
+  };
+  loss();
+  wane::adjoint(memory, dy.view(),
+                wane::retention<double>::gradients{.value = {}, .alpha = three(dalpha)});
+  wane::order_map_adjoint(run.in(), least, three(dalpha),
+                          {three(dx), two(dweight), one(dbias), three(dentropy)});
+  auto const expect_gradient = [&](tensor<double> const& of, tensor<double> const& is) {
+    nearness near;
+    of.for_each([&](auto... at) {
+      double const before = of(at...), h = 1e-5;
+      of(at...) = before + h;
+      double const above = loss();
+      of(at...) = before - h;
+      near.add(is(at...), (above - loss()) / (2 * h));
+      of(at...) = before;
+    });
+    EXPECT_LE(near.both(), 1e-8);
+  };
+  expect_gradient(run.weight, dweight), expect_gradient(run.bias, dbias);
+  expect_gradient(run.x, dx), expect_gradient(run.entropy, dentropy);
 }
 
 // The ends are reached exactly, and what is there gives no gradient; a NaN stays with its token.
