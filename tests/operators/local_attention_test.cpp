@@ -17,7 +17,10 @@ namespace {
 
 using support::attention_case;
 using support::attention_sizes;
+using support::error_of;
 using support::head_groups;
+using support::in_double;
+using support::in_float;
 using support::index;
 using support::tensor;
 
@@ -40,16 +43,6 @@ struct local_problem : attention_case<T> {
   }
 };
 
-template <class Io, class Real = double>
-double error_of(attention_sizes const& s) {
-  local_problem<Io> const problem(s);
-  problem.run();
-  return problem.template error<Real>();
-}
-
-// As in tests/run/attention_test.cpp: a few eps.
-constexpr double in_float = 1e-6, in_double = 2e-15;
-
 TEST(LocalAttention, IsTheNaiveLoop) {
   for (index window : {1, 2, 64, 65, 1000})
     for (index columns : {1, 128, 131})
@@ -61,20 +54,21 @@ TEST(LocalAttention, IsTheNaiveLoop) {
                                 .columns = columns,
                                 .window = window,
                                 .entropy = entropy};
-        EXPECT_LE(error_of<float>(s), in_float) << window << ' ' << columns;
-        EXPECT_LE((error_of<double, long double>(s)), in_double) << window << ' ' << columns;
+        EXPECT_LE(error_of<local_problem<float>>(s), in_float) << window << ' ' << columns;
+        EXPECT_LE((error_of<local_problem<double>, long double>(s)), in_double)
+            << window << ' ' << columns;
       }
 }
 
 TEST(LocalAttention, ReadsAnyStrides) {
   for (auto lies : support::all_arrangements)
-    EXPECT_LE(error_of<float>({.batch = 2,
-                               .time = 70,
-                               .heads = 3,
-                               .rows = 16,
-                               .columns = 19,
-                               .window = 9,
-                               .lies = lies}),
+    EXPECT_LE(error_of<local_problem<float>>({.batch = 2,
+                                              .time = 70,
+                                              .heads = 3,
+                                              .rows = 16,
+                                              .columns = 19,
+                                              .window = 9,
+                                              .lies = lies}),
               in_float);
 }
 
@@ -83,17 +77,17 @@ TEST(LocalAttention, OfGroupedHeads) {
     attention_sizes s{
         .time = 30, .heads = 6, .rows = 4, .columns = 9, .window = 5, .groups = groups};
     s.key_heads = 2, s.value_heads = 3;
-    EXPECT_LE(error_of<double>(s), in_double);
+    EXPECT_LE(error_of<local_problem<double>>(s), in_double);
     s.query_heads = 2, s.value_heads = 0;
-    EXPECT_LE(error_of<double>(s), in_double);
+    EXPECT_LE(error_of<local_problem<double>>(s), in_double);
   }
 }
 
 // 16-bit numbers have 8 or 11 significant bits: rounding errs by up to 2^-8 of an element.
 TEST(LocalAttention, OfSixteenBits) {
   attention_sizes const s{.time = 150, .heads = 2, .rows = 16, .columns = 33, .window = 20};
-  EXPECT_LE(error_of<wane::bfloat16>(s), 0x1p-8);
-  EXPECT_LE(error_of<wane::float16>(s), 0x1p-11);
+  EXPECT_LE(error_of<local_problem<wane::bfloat16>>(s), 0x1p-8);
+  EXPECT_LE(error_of<local_problem<wane::float16>>(s), 0x1p-11);
 }
 
 TEST(LocalAttention, KeepsTheLawsOfARecurrence) {

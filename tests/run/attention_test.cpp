@@ -12,32 +12,25 @@ namespace {
 
 using support::attention_case;
 using support::attention_sizes;
+using support::error_of;
 using support::head_groups;
+using support::in_double;
+using support::in_float;
 using support::index;
 using support::tensor;
-
-template <class Io, class Real = double>
-double error_of(attention_sizes const& s) {
-  attention_case<Io> const run(s);
-  run.run();
-  return run.template error<Real>();
-}
-
-// Scores below 1 in size: their roundings are a few eps, and weights and sums add as many.
-constexpr double in_float = 1e-6, in_double = 2e-15;
 
 TEST(SoftmaxAttention, IsTheNaiveLoop) {
   for (index time : {1, 2, 3, 63, 65, 200, 389})
     for (index columns : {1, 5, 64}) {
       attention_sizes const s{.batch = 2, .time = time, .heads = 2, .rows = 7, .columns = columns};
-      EXPECT_LE(error_of<float>(s), in_float) << time;
-      EXPECT_LE(error_of<double>(s), in_double) << time;
+      EXPECT_LE(error_of<attention_case<float>>(s), in_float) << time;
+      EXPECT_LE(error_of<attention_case<double>>(s), in_double) << time;
     }
 }
 
 TEST(SoftmaxAttention, ReadsAnyStrides) {
   for (auto lies : support::all_arrangements)
-    EXPECT_LE(error_of<float>(
+    EXPECT_LE(error_of<attention_case<float>>(
                   {.batch = 2, .time = 70, .heads = 3, .rows = 16, .columns = 19, .lies = lies}),
               in_float);
 }
@@ -46,7 +39,7 @@ TEST(SoftmaxAttention, OfAWindowAndACache) {
   for (index window : {index{0}, index{1}, index{2}, index{64}, index{100}, index{1000}, INT64_MAX})
     for (index cache : {0, 1, 130})
       EXPECT_LE(
-          error_of<double>(
+          error_of<attention_case<double>>(
               {.time = 210, .heads = 2, .rows = 4, .columns = 9, .cache = cache, .window = window}),
           in_double);
 }
@@ -55,20 +48,20 @@ TEST(SoftmaxAttention, OfGroupedHeads) {
   for (auto groups : {head_groups::interleaved, head_groups::tiled}) {
     attention_sizes s{.time = 30, .heads = 6, .rows = 4, .columns = 9, .groups = groups};
     s.key_heads = 2, s.value_heads = 2;  // grouped queries
-    EXPECT_LE(error_of<double>(s), in_double);
+    EXPECT_LE(error_of<attention_case<double>>(s), in_double);
     s.query_heads = 2, s.value_heads = 0;  // as the keyed memories have it
-    EXPECT_LE(error_of<double>(s), in_double);
+    EXPECT_LE(error_of<attention_case<double>>(s), in_double);
   }
 }
 
 TEST(SoftmaxAttention, OfPackedSequencesIsThatOfEach) {
   for (index window : {0, 5})
-    EXPECT_LE(error_of<double>({.time = 300,
-                                .heads = 2,
-                                .rows = 4,
-                                .columns = 9,
-                                .window = window,
-                                .starts = {0, 3, 3, 250, 251, 300}}),
+    EXPECT_LE(error_of<attention_case<double>>({.time = 300,
+                                                .heads = 2,
+                                                .rows = 4,
+                                                .columns = 9,
+                                                .window = window,
+                                                .starts = {0, 3, 3, 250, 251, 300}}),
               in_double);
 }
 
@@ -154,8 +147,8 @@ TEST(SoftmaxAttention, HasTheEntropyOfItsWeights) {
                               .columns = 8,
                               .window = window,
                               .entropy = true};
-      EXPECT_LE(error_of<float>(s), in_float) << time;
-      EXPECT_LE((error_of<double, long double>(s)), in_double) << time;
+      EXPECT_LE(error_of<attention_case<float>>(s), in_float) << time;
+      EXPECT_LE((error_of<attention_case<double>, long double>(s)), in_double) << time;
     }
 }
 // Scores that grow from block to block are found relative to each greatest in turn, and none, one
@@ -175,7 +168,9 @@ TEST(SoftmaxAttention, HasTheEntropyOfHardScores) {
 
 // bfloat16 has 8 significant bits: rounding errs by up to 2^-8 of an element.
 TEST(SoftmaxAttention, OfSixteenBits) {
-  EXPECT_LE(error_of<wane::bfloat16>({.time = 150, .heads = 2, .rows = 16, .columns = 33}), 0x1p-8);
+  EXPECT_LE(error_of<attention_case<wane::bfloat16>>(
+                {.time = 150, .heads = 2, .rows = 16, .columns = 33}),
+            0x1p-8);
 }
 
 // Logits of 1e4 cost their own size in digits: eps 1e4 of the weights.
