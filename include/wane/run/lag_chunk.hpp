@@ -17,14 +17,14 @@ namespace wane {
 // With the state M before tokens 0..N-1 and l_s the factor of row s,
 //   y_t = sum_s l_s^{t+1} M_s + sum_{i<=t} p_ti v_i
 //   p_ti = sum_s l_s^{t-i} k_is, and d_t more for i = t
-// A query that is the same for all tokens multiplies what is read of a row, here l_s^{t+1} and p.
 //   M_s <- l_s^N M_s + sum_i l_s^{N-1-i} k_is v_i
+// and a query that is the same for all tokens multiplies l_s^{t+1} and the terms of p.
 // The adjoint is the same with time turned round, p transposed and the two sums over rows changing
 // places. Each column costs 2 S (1 + 1/N) + (N + 1)/2 multiply-adds a token, S being the rows.
 template <class Op>
-concept has_lags = (time_invariant<Op> || (constant_decays<Op> && !has_query<token_of<Op>>)) &&
-                   reads_lanes<Op>&& has_row_log_decay<token_of<Op>> && !has_skip<token_of<Op>> &&
-                   !normalised_recurrence<Op>;
+concept has_lags = reads_lanes<Op> && has_row_log_decay<token_of<Op>> && !has_skip<token_of<Op>> &&
+                   !strictly_causal<token_of<Op>> && !normalised_recurrence<Op> &&
+                   (time_invariant<Op> || (constant_decays<Op> && !has_query<token_of<Op>>));
 
 // Tokens of a chunk and vectors of columns side by side: their values and sums fill the registers.
 inline constexpr int lag_tokens = simd_bytes == 64 ? 6 : 4, lag_vectors = simd_bytes == 64 ? 2 : 1;
@@ -38,6 +38,7 @@ WANE_HOST_INLINE std::array<token_of<Op>, N> tokens_at(Op const& op, walk const&
   (std::make_index_sequence<N>());
 }
 
+// A token N times.
 template <std::size_t N, class Token>
 std::array<Token, N> repeated(Token const& x) {
   return [&]<std::size_t... t>(std::index_sequence<t...>) {
@@ -104,8 +105,8 @@ class lag_chunks {
   // What term(s) gives of every row, in lanes where it takes them.
   template <class Term>
   void load(T* to, Term const& term) const {
-    rows_.template load < requires { term(lanes<width>{}); }
-    > (to, true, [&](auto s) { return term(s); });
+    constexpr bool in_lanes = std::invocable<Term, lanes<width>>;
+    rows_.template load<in_lanes>(to, true, term);
   }
   // What a query, where there is one, makes of a vector of rows from s on.
   WANE_HOST_INLINE vector read(index s, vector x) const {
