@@ -8,9 +8,15 @@
 
 namespace wane {
 
+// nvcc compiles its callers, which are for the host, for the device too, where there are no
+// vectors.
 template <class V>
 WANE_HOST_INLINE V exponential(V x) {
+#ifdef __CUDA_ARCH__
+  return x;
+#else
   return factor_of(decay_from_log(x));
+#endif
 }
 
 // The level that scores are taken relative to, their greatest; 0 where all are -inf.
