@@ -12,18 +12,12 @@
 
 namespace support {
 
-// Gradients of values alone: those of orders are sums over columns, which no kernel has.
+// Gradients that go to a device and back.
 template <class Io>
-struct value_gradient {
-  wane::sequence_view<Io> value;
-
-  struct sink {
-    wane::sequence_view<Io> value;
-    wane::place<> where;
-    WANE_INLINE void column(index j, auto g) const { value.write(where, j, g); }
-  };
-  WANE_INLINE sink at(wane::place<> where) const { return {value, where}; }
-  value_gradient with_tensors(auto& copies) const { return {copies.of(value)}; }
+struct retention_gradients : retention_problem<Io>::operation::gradients {
+  retention_gradients with_tensors(auto& copies) const {
+    return {{copies.of(this->value), copies.of(this->alpha)}};
+  }
 };
 
 // The oracle, in double.
@@ -64,13 +58,14 @@ struct retention_cases {
     EXPECT_LT(apart(is.output, should_be.output), stored) << p.tokens << ", " << p.columns;
     EXPECT_LT(apart(is.final, should_be.final), state) << p.tokens << ", " << p.columns;
     EXPECT_LT(apart(is.value, should_be.value), stored) << p.tokens << ", " << p.columns;
+    EXPECT_LT(apart(is.alpha, should_be.alpha), stored) << p.tokens << ", " << p.columns;
     EXPECT_LT(apart(is.initial, should_be.initial), state) << p.tokens << ", " << p.columns;
   }
 
  private:
-  // Outputs, final states, and gradients of values and initial states.
+  // Outputs, final states, and gradients of values, orders and initial states.
   struct results {
-    std::vector<double> output, final, value, initial;
+    std::vector<double> output, final, value, alpha, initial;
   };
   template <class Io>
   static results results_of(retention_problem<Io> const& p, wane::direction way,
@@ -83,6 +78,7 @@ struct retention_cases {
     for (T& x : last.values()) x = not_a_number<T>();
     wane::recurrent_state<T> to_start = last;
     std::vector<Io> y(p.value.size(), Io(not_a_number<T>())), to_value = y, dy = p.value;
+    std::vector<Io> to_alpha(p.alpha.size(), Io(not_a_number<T>()));
     std::reverse(dy.begin(), dy.end());
     wane::run_options<T> options;
     options.initial = start, options.final = last, options.direction = way;
@@ -90,8 +86,10 @@ struct retention_cases {
     wane::adjoint_options<T> back;
     back.initial = start, back.final_gradient = start, back.initial_gradient = to_start;
     back.direction = way;
-    run_by(op, p.values(dy), value_gradient<Io>{p.values(to_value)}, back);
-    return {widened(y), widened(last.values()), widened(to_value), widened(to_start.values())};
+    run_by(op, p.values(dy), retention_gradients<Io>{{p.values(to_value), p.orders(to_alpha)}},
+           back);
+    return {widened(y), widened(last.values()), widened(to_value), widened(to_alpha),
+            widened(to_start.values())};
   }
   template <class T>
   static std::vector<double> widened(std::vector<T> const& from) {

@@ -1,15 +1,20 @@
-// expect: gradients by row or token are sums over columns
+// expect: row, whole and all of a sink take sums over columns
 // SPDX-License-Identifier: MIT
-// A keyed memory has gradients of its keys at every token, which no kernel sums over columns yet.
-#include "support/memory_problems.hpp"
+// The gradient of a decay that a kernel would sum over columns which each have their own.
+#include "wane/operators/mamba1.hpp"
 #include "wane/testing/emulated_run.hpp"
 
+struct receives {
+  struct sink {
 #ifdef WANE_CONTROL
-using problem = wane::testing::bank_problem<float>;
+    void column(wane::index, float) const {}
 #else
-using problem = wane::testing::gla_problem<float>;
+    void row(wane::index, wane::row_gradient<float>) const {}
 #endif
+  };
+  sink at(wane::place<>) const { return {}; }
+};
 
-void use(problem& p, wane::sequence_view<float> dy) {
-  wane::testing::adjoint({}, p.make(0, p.time()), dy, p.gradients());
+void use(wane::mamba1<float> const& op, wane::sequence_view<float> x) {
+  wane::testing::adjoint({}, op, x, receives{});
 }

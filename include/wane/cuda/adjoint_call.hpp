@@ -26,36 +26,40 @@ consteval void check_adjoint() {
   static_assert(!takes_all_of_columns<Sink, index, V>,
                 "wane::cuda::adjoint: all_of_column(j, ...) of a sink, the gradients of decays by "
                 "element and of a skip, is not there yet; wane::adjoint has it");
-  static_assert((time_invariant<Op> || (!takes_rows<Sink, V> && !takes_tokens<Sink, V>)) &&
-                    !takes_all<Sink, V>,
-                "wane::cuda::adjoint: gradients by row or token are sums over columns; they are "
-                "there for a time-invariant recurrence only, which gets them once a head");
+  static_assert(gives_sums<Op> || !takes_sums<Gradients, Op>,
+                "wane::cuda::adjoint: row, whole and all of a sink take sums over columns; they "
+                "are not there for channelwise recurrences, decays by element and skips");
+  static_assert(!time_invariant<Op> || !takes_all<Sink, V>,
+                "wane::cuda::adjoint: all(...) of a sink is not there for a time-invariant "
+                "recurrence; row and whole are, once a head");
   static_assert(
       channelwise<Op> || !takes_elements<Sink, index, V>,
       "wane::cuda::adjoint: element(j, ...) of a sink is for channelwise recurrences; the "
       "gradients of this one go to column, row and whole");
 }
 
-// The workspace of an adjoint: that of its scans, the states before every tile, sums of tiles.
-template <class V>
+// The workspace of an adjoint: that of its scans, the states before every tile, sums over columns.
+template <class Op>
 struct adjoint_workspace {
   std::size_t kept_at, sums_at, bytes;
 
   explicit adjoint_workspace(scan_plan const& plan) {
+    using V = accumulate_type<Op>;
     auto const tiles = static_cast<std::size_t>(plan.lines * plan.tiles);
     auto const rows = static_cast<std::size_t>(plan.shape.rows);
     kept_at = scan_workspace<V>(plan, nullptr).bytes;
     sums_at = kept_at + rounded_up((tiles * rows << plan.columns_log2) * sizeof(V));
-    bytes = sums_at + rounded_up(tiles * (rows + 1) * sizeof(row_sums<V>));
+    bytes = sums_at + rounded_up(bytes_of_sums<Op>(plan));
   }
 };
 
-// The bytes of workspace that adjoint(stream, op, ..., workspace, options) asks for.
+// The bytes of workspace that adjoint(stream, op, ..., workspace, options) asks for, whichever
+// gradients are taken.
 template <class Config, class Op, class State>
 std::size_t scan_adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options) {
-  return adjoint_workspace<accumulate_type<Op>>(
-             plan_scan<Config>(op, sequences_of(checked_extents(op), options.packed),
-                               options.packed.present()))
+  return adjoint_workspace<Op>(plan_scan<Config>(op,
+                                                 sequences_of(checked_extents(op), options.packed),
+                                                 options.packed.present()))
       .bytes;
 }
 template <class Op, class State = accumulate_type<Op>>
@@ -63,19 +67,8 @@ std::size_t adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& 
   return scan_adjoint_workspace_bytes<default_adjoint_config<accumulate_type<Op>>>(op, options);
 }
 
-// Does a sink take what is summed over tokens and columns? Then sum_tiles runs too, a block for
-// each head and row and one for each head, with this much shared memory.
-template <class Gradients, class V>
-inline constexpr bool sums_tiles =
-    takes_rows<decltype(std::declval<Gradients const&>().at(place<>{})), V> ||
-    takes_tokens<decltype(std::declval<Gradients const&>().at(place<>{})), V>;
-inline constexpr std::size_t shared_bytes_of_sums = 4096;
-inline index blocks_of_sums(recurrence_shape const& shape) {
-  return shape.heads * (shape.rows + 1);
-}
-
 // First the states are found, by a scan without output; then gradients go backward; then, where
-// there are any, the sums of tiles are added up.
+// there are any, the sums over columns are added up and handed over.
 template <class Op, class Out, class Gradients, class State>
 struct adjoint_calls {
   scan_arguments<Op, accumulate_type<Op>, State> forward;
@@ -90,21 +83,26 @@ auto adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradients co
   using Dy = std::remove_const_t<Out>;
   recurrence_shape const shape = checked_extents(op);
   if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
+  if constexpr (requires { gradients.check(op); }) gradients.check(op);
   check("output_gradient", output_gradient, shape);
   index const sequences = checked_sequences(shape, options);
   check("initial", options.initial, sequences, shape);
   check("final_gradient", options.final_gradient, sequences, shape);
   check("initial_gradient", options.initial_gradient, sequences, shape);
   scan_plan const plan = plan_scan<Config>(op, sequences, options.packed.present());
-  adjoint_workspace<V> const parts(plan);
+  adjoint_workspace<Op> const parts(plan);
   check_workspace(memory, parts.bytes, "adjoint_workspace_bytes");
   auto* const start = static_cast<std::byte*>(memory.data);
   V* const kept = reinterpret_cast<V*>(start + parts.kept_at);
   scan_workspace<V> const work(plan, memory.data);
   sequence_list const list = sequences_of_call(shape.time, sequences, options);
   std::size_t const staged = staged_bytes<Config>(op);
-  std::size_t const gradient_bytes =
-      rounded_up(static_cast<std::size_t>(Config::threads * Config::tokens) * sizeof(Dy));
+  std::size_t const numbers = Config::threads * Config::tokens, output_bytes = numbers * sizeof(Dy);
+  std::size_t sums_bytes = 0;
+  if constexpr (takes_sums<Gradients, Op> && time_invariant<Op>)
+    sums_bytes = Config::threads / warp_size * sizeof(row_sums<V>);
+  else if constexpr (takes_sums<Gradients, Op>)
+    sums_bytes = std::max(token_sums<Op>::kinds, 1) * numbers * sizeof(V);
   return adjoint_calls<Op, Dy, Gradients, State>{
       {op,
        {},
@@ -119,8 +117,10 @@ auto adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradients co
        0},
       {op, output_gradient, gradients, options.initial.values, options.final_gradient.values,
        options.initial_gradient.values, list, kept,
-       reinterpret_cast<row_sums<V>*>(start + parts.sums_at), plan,
-       shared_layout::of<Config, V>(plan, staged + gradient_bytes, 0, true), work, 0}};
+       reinterpret_cast<row_sums<V>*>(start + parts.sums_at),
+       reinterpret_cast<V*>(start + parts.sums_at), plan,
+       shared_layout::of<Config, V>(plan, staged + rounded_up(output_bytes), sums_bytes, true),
+       work, 0}};
 }
 
 // The kernel that goes backward, as every thread of the machine runs it.
@@ -128,6 +128,16 @@ template <class Config, bool Packed, machine M, class Op, class Out, class Gradi
 WANE_HOST_DEVICE void adjoint_kernel(M& machine,
                                      adjoint_arguments<Op, Out, Gradients, State> const& a) {
   scan_adjoint<Config, Packed, M, Op, Out, Gradients, State>(machine, a)();
+}
+
+// The kernel that adds up sums over columns, as every thread of block `block` runs it.
+template <bool Packed, machine M, class Op, class Out, class Gradients, class State>
+WANE_HOST_DEVICE void sums_kernel(M& machine, adjoint_arguments<Op, Out, Gradients, State> const& a,
+                                  index block) {
+  if constexpr (time_invariant<Op>)
+    sum_tiles(machine, a, block);
+  else
+    sum_column_tiles<Packed>(machine, a, block);
 }
 
 }  // namespace wane::cuda

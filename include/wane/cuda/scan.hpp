@@ -57,14 +57,14 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
   WANE_HOST_DEVICE void run_tile(tile const& part, int half) {
     Op const op = staged(part, half, false);
     this->count_tokens(part);
+    this->read_start(part);
     V value[Config::tokens] = {}, y[Config::tokens] = {};
     this->for_tokens(op, part, [&](int k, auto const& x, auto const&) {
       value[k] = V(x.value(this->column(part)));
     });
     for (index i = 0; i < this->rows(); ++i) {
-      auto const joined = this->join_(this->effect_of_tokens(op, part, i, value));
-      this->before_thread(i) = joined.before;
-      if (part.number == 0 && segment_ == 0) this->before_thread(i).drive = this->start(part, i);
+      auto const joined = this->join_tokens(op, part, i, value);
+      if (a_.layout.keeps_threads) this->before_thread(i) = joined.before;
       if (this->last_segment_) *this->of_tile(i) = joined.through;
     }
     this->look_back(part.line, part.number);
@@ -82,15 +82,19 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
         y[k] = y[k] + V(x.skip(this->column(part)));
       });
     for (index i = 0; i < this->rows(); ++i) {
-      V s = state_after(this->before_thread(i), machine_.read_shared(this->before_tile(i)).drive);
+      V s = state_after(this->before_tokens(op, part, i, value),
+                        machine_.read_shared(this->before_tile(i)).drive);
       this->for_tokens(op, part, [&](int k, auto const& x, auto const& at) {
         if constexpr (Packed)
           if (at.begins()) s = this->initial(at.sequence(), part.head, i, this->column(part));
-        s = carried(this->decay(x, part, i), s, this->write(x, i, value[k]));
+        auto const w = this->decay(x, part, i);
+        V const after = carried(w, s, this->write(x, i, value[k]));
+        V const read = read_from<Token>(w, s, after);
         if constexpr (has_query<Token>)
-          y[k] = multiply_add(V(x.query(i)), s, y[k]);
+          y[k] = multiply_add(V(x.query(i)), read, y[k]);
         else
-          y[k] = y[k] + s;
+          y[k] = y[k] + read;
+        s = after;
         if (at.ends()) save_final(at.sequence(), part, i, s);
       });
     }

@@ -2,17 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/cuda/adjoint_sums.hpp"
 #include "wane/cuda/tile_worker.hpp"
 #include "wane/run/adjoint_parts.hpp"
 
 namespace wane::cuda {
-
-// Sums over tokens and columns of the gradients of a row; for the head, in `key`, of direct.
-template <class V>
-struct row_sums {
-  using wide = typename composed_effect<V>::wide;
-  wide decay{0}, key{0}, query{0};
-};
 
 template <class Op, class Out, class Gradients, class State>
 struct adjoint_arguments {
@@ -25,6 +19,7 @@ struct adjoint_arguments {
   sequence_list sequences;
   V const* kept;           // the states before every tile
   row_sums<V>* tile_sums;  // of every tile: its rows, and the head
+  V* token_sums;           // of every line and token of the walk: its token_sums::numbers
   scan_plan plan;
   shared_layout layout;
   scan_workspace<V> work;
@@ -35,15 +30,19 @@ struct adjoint_arguments {
 // to the token before: c is a recurrence with the same decays, walked from the last token to the
 // first. Tiles are those of the run, taken in the opposite order. The last token of a sequence is a
 // reset that brings the gradient of the final state along. (Conjugates where numbers are complex.)
+// Where a token reads before it writes, g_t is the gradient of the decayed state, what is written
+// has that of the state after it, c_{t+1}, and the same recurrence goes back.
 template <class Config, bool Packed, machine M, class Op, class Out, class Gradients, class State>
 class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>> {
   using base = tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>>;
   using base::a_, base::count_, base::column_, base::machine_, base::segment_;
   using typename base::E, typename base::Token, typename base::V;
-  using Sink = decltype(std::declval<Gradients const&>().at(place<>{}));
+  using Sink = sink_of<Gradients, Op>;
   using sums_type = row_sums<V>;
   using wide = typename sums_type::wide;
-  static constexpr bool sums_rows = takes_rows<Sink, V> || takes_tokens<Sink, V>;
+  using kinds = token_sums<Op>;
+  static constexpr bool sums_rows = takes_sums<Gradients, Op> && time_invariant<Op>;
+  static constexpr bool sums_tokens = takes_sums<Gradients, Op> && !time_invariant<Op>;
 
  public:
   WANE_HOST_DEVICE scan_adjoint(M& machine, adjoint_arguments<Op, Out, Gradients, State> const& a)
@@ -78,6 +77,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
   WANE_HOST_DEVICE void run_tile(Op const& op, sequence_view<Out const> const& output_gradient,
                                  tile const& part, index number) {
     this->count_tokens(part);
+    this->read_start(part);
     numbers value = {}, dy = {}, value_gradient = {};
     sums_type of_head;
     this->for_tokens(op, part, [&](int k, auto const& x, auto const& at) {
@@ -86,14 +86,18 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
       dy[k] = convert<V>(output_gradient.read(at.at(part.batch, part.head), j));
       if constexpr (has_direct<Token>) {
         value_gradient[k] = multiply(conjugate(V(x.direct())), dy[k]);
-        of_head.key += wide(multiply(conjugate(value[k]), dy[k]));
+        V const direct = multiply(conjugate(value[k]), dy[k]);
+        if constexpr (sums_rows) of_head.key += wide(direct);
+        if constexpr (sums_tokens) put_down(0, k, direct);
       }
     });
+    if constexpr (sums_tokens && has_direct<Token>)
+      add_columns(part, 1, kinds::kinds * this->rows(), 0);
     for (index i = 0; i < this->rows(); ++i) {
-      auto const joined = this->join_(this->effect_of_tokens(op, part, i, value));
-      this->before_thread(i) = joined.before;
-      if (part.number == 0 && segment_ == 0) this->before_thread(i).drive = this->start(part, i);
-      join_backward(i, backward_effect(op, part, i, dy));
+      E const before = this->join_tokens(op, part, i, value).before;
+      auto const later = join_backward(backward_effect(op, part, i, dy));
+      if (a_.layout.keeps_threads) this->before_thread(i) = before, after_thread(i) = later.before;
+      if (this->last_segment_) *this->of_tile(i) = later.through;
     }
     this->look_back(part.line, number);
     machine_.barrier();
@@ -101,11 +105,14 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
       sums_type const of_row = run_row(op, part, i, value, dy, value_gradient);
       of_head.decay += of_row.decay;
       if constexpr (sums_rows) save_sums(part, i, of_row);
+      if constexpr (sums_tokens && kinds::kinds > 0)
+        add_columns(part, kinds::kinds, i, this->rows());
     }
     if constexpr (sums_rows) save_sums(part, this->rows(), of_head);
     if constexpr (takes_columns<Sink, index, V>)
       this->for_tokens(op, part, [&](int k, auto const&, auto const& at) {
-        a_.gradients.at(at.at(part.batch, part.head)).column(this->column(part), value_gradient[k]);
+        sink_at(a_.gradients, op, at.at(part.batch, part.head))
+            .column(this->column(part), value_gradient[k]);
       });
     if (part.number == 0) pass_empty_sequences(part);
   }
@@ -127,14 +134,12 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
       }
   }
 
-  // q_t dy_t, and at the end of a sequence the gradient of its final state.
-  template <class Cursor>
-  WANE_HOST_DEVICE V arriving(Token const& x, Cursor const& at, tile const& part, index i,
-                              V dy) const {
-    V g = dy;
-    if constexpr (has_query<Token>) g = multiply(conjugate(V(x.query(i))), dy);
-    if (at.ends()) g = g + final_gradient(at.sequence(), part, i);
-    return g;
+  // q_t dy_t
+  WANE_HOST_DEVICE V read_gradient(Token const& x, index i, V dy) const {
+    if constexpr (has_query<Token>)
+      return multiply(conjugate(V(x.query(i))), dy);
+    else
+      return dy;
   }
   WANE_HOST_DEVICE V final_gradient(index sequence, tile const& part, index i) const {
     if (!a_.final_gradient.data) return V(0);
@@ -147,34 +152,47 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     E effect;
     for_tokens_backward(op, part, [&](int k, auto const& x, auto const& at) {
       auto const w = conjugate(this->decay(x, part, i));
-      V const c = carried(w, arriving(x, at, part, i, dy[k]), V(0));
+      V g = read_gradient(x, i, dy[k]);
+      if (at.ends()) g = g + final_gradient(at.sequence(), part, i);
+      V const c = carried(w, g, V(0));
       effect = at.ends() ? reset_to(c) : then_token(effect, w, c);
     });
     return effect;
   }
 
-  WANE_HOST_DEVICE E* after_thread(index i, int thread) const {
-    return this->template shared<E>(a_.layout.after_thread) + i * Config::threads + thread;
+  WANE_HOST_DEVICE E& after_thread(index i) const {
+    return this->template shared<E>(
+        a_.layout.after_thread)[i * Config::threads + machine_.thread()];
   }
   // Joins from the last segment to the first: every thread takes the part of its mirror image.
-  WANE_HOST_DEVICE void join_backward(index i, E const& own) {
+  WANE_HOST_DEVICE auto join_backward(E const& own) {
     int const columns = a_.plan.columns(), segments = Config::threads >> a_.plan.columns_log2;
     int const mirrored = (segments - 1 - segment_) * columns + column_;
-    machine_.write_shared(after_thread(i, mirrored), own);
+    E* const there = this->template shared<E>(a_.layout.mirror);
+    E* const back = there + Config::threads;
+    machine_.write_shared(there + mirrored, own);
     machine_.barrier();
-    auto const joined = this->join_(machine_.read_shared(after_thread(i, machine_.thread())));
+    auto joined = this->join_(machine_.read_shared(there + machine_.thread()));
+    machine_.write_shared(back + mirrored, joined.before);
     machine_.barrier();
-    machine_.write_shared(after_thread(i, mirrored), joined.before);
-    if (this->last_segment_) *this->of_tile(i) = joined.through;
+    joined.before = machine_.read_shared(back + machine_.thread());
+    return joined;  // `before` is what comes after this thread
+  }
+  // The former once more. Called by every thread of the block.
+  WANE_HOST_DEVICE E after_tokens(Op const& op, tile const& part, index i, numbers const& dy) {
+    return a_.layout.keeps_threads ? after_thread(i)
+                                   : join_backward(backward_effect(op, part, i, dy)).before;
   }
 
   // The gradients of the tokens of this thread on row i.
   WANE_HOST_DEVICE sums_type run_row(Op const& op, tile const& part, index i, numbers const& value,
                                      numbers const& dy, numbers& value_gradient) {
     sums_type sums;
+    E const before_tokens = this->before_tokens(op, part, i, value);
+    E const after_tokens = this->after_tokens(op, part, i, dy);
     if (count_ == 0) return sums;
     numbers before = {};
-    V s = state_after(this->before_thread(i),
+    V s = state_after(before_tokens,
                       a_.kept[a_.plan.place_of_state(part.line, part.number, i) + column_]);
     this->for_tokens(op, part, [&](int k, auto const& x, auto const& at) {
       if constexpr (Packed)
@@ -182,26 +200,33 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
       before[k] = s;
       s = carried(this->decay(x, part, i), s, this->write(x, i, value[k]));
     });
-    V c = state_after(machine_.read_shared(after_thread(i, machine_.thread())),
-                      machine_.read_shared(this->before_tile(i)).drive);
+    V c = state_after(after_tokens, machine_.read_shared(this->before_tile(i)).drive);
     for_tokens_backward(op, part, [&](int k, auto const& x, auto const& at) {
-      if (at.ends()) c = V(0);
-      V const g = arriving(x, at, part, i, dy[k]) + c;
+      if (at.ends()) c = final_gradient(at.sequence(), part, i);
+      V const g = read_gradient(x, i, dy[k]) + c, written = strictly_causal<Token> ? c : g;
       auto const w = this->decay(x, part, i);
       V const decay_gradient = multiply(conjugate(decay_derivative(w, before[k])), g);
       if constexpr (has_key<Token>)
-        value_gradient[k] = multiply_add(conjugate(V(x.key(i))), g, value_gradient[k]);
+        value_gradient[k] = multiply_add(conjugate(V(x.key(i))), written, value_gradient[k]);
       else
-        value_gradient[k] = value_gradient[k] + g;
-      if constexpr (sums_rows) {
-        sums.decay += wide(decay_gradient);
-        sums.key += wide(multiply(conjugate(value[k]), g));
+        value_gradient[k] = value_gradient[k] + written;
+      if constexpr (sums_rows || sums_tokens) {
+        V const key_gradient = multiply(conjugate(value[k]), written);
         V const after = carried(w, before[k], this->write(x, i, value[k]));
-        sums.query += wide(multiply(conjugate(after), dy[k]));
+        V const query_gradient = multiply(conjugate(read_from<Token>(w, before[k], after)), dy[k]);
+        if constexpr (sums_rows) {
+          sums.decay += wide(decay_gradient);
+          sums.key += wide(key_gradient);
+          sums.query += wide(query_gradient);
+        } else {
+          if constexpr (kinds::decay) put_down(0, k, decay_gradient);
+          if constexpr (has_key<Token>) put_down(kinds::decay, k, key_gradient);
+          if constexpr (has_query<Token>) put_down(kinds::kinds - 1, k, query_gradient);
+        }
       }
       if constexpr (takes_elements<Sink, index, V>)
-        a_.gradients.at(at.at(part.batch, part.head))
-            .element(this->column(part), element_gradient<V>{g, decay_gradient});
+        sink_at(a_.gradients, op, at.at(part.batch, part.head))
+            .element(this->column(part), element_gradient<V>{written, decay_gradient});
       c = carried(conjugate(w), g, V(0));
       if (at.begins()) save_initial(at.sequence(), part, i, c);
     });
@@ -219,60 +244,37 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
 
   // Adds up over the block, in a fixed order.
   WANE_HOST_DEVICE void save_sums(tile const& part, index i, sums_type sums) {
-    sums = sum_of_block(machine_, sums, this->template shared<sums_type>(a_.layout.exchange));
+    sums = sum_of_block(machine_, sums, this->template shared<sums_type>(a_.layout.output));
     if (machine_.thread() == 0)
       a_.tile_sums[(part.line * a_.plan.tiles + part.number) * (this->rows() + 1) + i] = sums;
   }
+
+  // A number of this thread's token k that is to be summed over columns.
+  WANE_HOST_DEVICE V* of_token(int kind, int token, int column) const {
+    return this->template shared<V>(a_.layout.output) +
+           (((kind * a_.plan.tile_tokens + token) << a_.plan.columns_log2) + column);
+  }
+  WANE_HOST_DEVICE void put_down(int kind, int k, V gradient) const {
+    machine_.write_shared(of_token(kind, segment_ * Config::tokens + k, column_), gradient);
+  }
+  // Adds up over the columns of the tile what the threads have put down, each sum in an order that
+  // depends on its place alone. They are numbers first, first + step, ... of every token.
+  WANE_HOST_DEVICE void add_columns(tile const& part, int kinds_there, index first,
+                                    index step) const {
+    machine_.barrier();
+    for (int n = machine_.thread(); n < kinds_there * part.tokens; n += M::threads) {
+      int const kind = n / part.tokens, token = n % part.tokens, columns = a_.plan.columns();
+      wide sum{0};
+      for (int c = 0; c < columns; ++c) {
+        int const j = (c + n) & (columns - 1);  // so that threads read different banks
+        if (j < part.columns) sum += wide(machine_.read_shared(of_token(kind, token, j)));
+      }
+      index const place = part.line * a_.plan.shape.time + part.first_token + token;
+      a_.token_sums[place * kinds::numbers(this->rows()) + first + kind * step] =
+          static_cast<V>(sum);
+    }
+    machine_.barrier();
+  }
 };
-
-// The sum of what the threads of a block have, for thread 0. Passes two barriers.
-template <class M, class V>
-WANE_HOST_DEVICE row_sums<V> sum_of_block(M& machine, row_sums<V> sums, row_sums<V>* exchange) {
-  int const thread = machine.thread();
-  auto const add = [](row_sums<V> const& a, row_sums<V> const& b) {
-    return row_sums<V>{a.decay + b.decay, a.key + b.key, a.query + b.query};
-  };
-  for (int by = 1; by < warp_size; by *= 2) {
-    auto const lower = machine.shuffle_up(sums, by);
-    if (thread % warp_size >= by) sums = add(lower, sums);
-  }
-  machine.barrier();
-  if (thread % warp_size == warp_size - 1)
-    machine.write_shared(exchange + thread / warp_size, sums);
-  machine.barrier();
-  if (thread == 0) {
-    sums = machine.read_shared(exchange);
-    for (int w = 1; w < M::threads / warp_size; ++w)
-      sums = add(sums, machine.read_shared(exchange + w));
-  }
-  return sums;
-}
-
-// One block a head and row: adds up the sums of all tiles, in a fixed order, and hands them over.
-template <machine M, class Op, class Out, class Gradients, class State>
-WANE_HOST_DEVICE void sum_tiles(M& machine, adjoint_arguments<Op, Out, Gradients, State> const& a,
-                                index block) {
-  using V = accumulate_type<Op>;
-  using Sink = decltype(a.gradients.at(place<>{}));
-  index const rows = a.plan.shape.rows, heads = a.plan.shape.heads;
-  index const head = block / (rows + 1), i = block % (rows + 1);
-  index const of_head = a.plan.column_tiles * a.plan.tiles;  // tiles of a row of the batch
-  row_sums<V> sums;
-  for (index n = machine.thread(); n < a.plan.lines / (heads * a.plan.column_tiles) * of_head;
-       n += M::threads) {
-    index const tile = (n / of_head * heads + head) * of_head + n % of_head;
-    auto const& more = a.tile_sums[tile * (rows + 1) + i];
-    sums = {sums.decay + more.decay, sums.key + more.key, sums.query + more.query};
-  }
-  sums = sum_of_block(machine, sums, reinterpret_cast<row_sums<V>*>(machine.shared()));
-  if (machine.thread() != 0) return;
-  auto const sink = a.gradients.at({0, 0, head});
-  auto const as_v = [](auto const& x) { return static_cast<V>(x); };
-  if constexpr (takes_rows<Sink, V>)
-    if (i < rows)
-      sink.row(i, row_gradient<V>{as_v(sums.decay), as_v(sums.key), as_v(sums.query), V(0), V(0)});
-  if constexpr (takes_tokens<Sink, V>)
-    if (i == rows) sink.whole(token_gradient<V>{as_v(sums.decay), as_v(sums.key)});
-}
 
 }  // namespace wane::cuda

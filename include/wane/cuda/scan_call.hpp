@@ -96,18 +96,19 @@ scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output
   scan_plan const plan = plan_scan<Config>(op, sequences, options.packed.present());
   scan_workspace<accumulate_type<Op>> const work(plan, memory.data);
   check_workspace(memory, work.bytes, "workspace_bytes");
-  return {op,
-          output,
-          options.initial.values,
-          options.final.values,
-          options.final.positions,
-          sequences_of_call(shape.time, sequences, options),
-          nullptr,
-          plan,
-          shared_layout::of<Config, accumulate_type<Op>>(plan, staged_bytes<Config>(op),
-                                                         sizeof(Out), false),
-          work,
-          0};
+  return {
+      op,
+      output,
+      options.initial.values,
+      options.final.values,
+      options.final.positions,
+      sequences_of_call(shape.time, sequences, options),
+      nullptr,
+      plan,
+      shared_layout::of<Config, accumulate_type<Op>>(
+          plan, staged_bytes<Config>(op), Config::threads * Config::tokens * sizeof(Out), false),
+      work,
+      0};
 }
 
 // The kernel, as every thread of the machine runs it.

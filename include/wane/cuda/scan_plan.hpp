@@ -12,9 +12,12 @@ namespace wane::cuda {
 
 // Threads of a block; tokens of a thread, odd so that threads with neighbouring tokens read
 // different banks of shared memory; effects that one look-back joins, 2^FanLog2; numbers of a
-// tensor for each link of the chain of groups, whose links are passed one after the other; and from
-// how many lines on each is walked in order.
-template <int Threads, int Tokens, int FanLog2, index LinkNumbers, index ManyLines>
+// tensor for each link of the chain of groups, whose links are passed one after the other; from how
+// many lines on each is walked in order; and up to how much shared memory what is found before each
+// thread is kept on every row. Beyond, it is found a second time. (99 KB: what a block may have on
+// every device since sm_80.)
+template <int Threads, int Tokens, int FanLog2, index LinkNumbers, index ManyLines,
+          std::size_t KeptBytes = 99 * 1024>
 struct scan_config {
   static_assert(Threads % warp_size == 0 && Tokens % 2 == 1);
   static constexpr int threads = Threads;
@@ -22,6 +25,7 @@ struct scan_config {
   static constexpr int fan_log2 = FanLog2;
   static constexpr index link_numbers = LinkNumbers;
   static constexpr index many_lines = ManyLines;
+  static constexpr std::size_t kept_bytes = KeptBytes;
 };
 // About 1.5 microseconds a link, in which the memory moves some megabytes; 512 blocks fill a chip.
 template <class V>
@@ -63,14 +67,15 @@ WANE_HOST_DEVICE inline std::size_t rounded_up(std::size_t bytes) { return (byte
 
 // Where the parts of shared memory lie, in bytes from its start.
 struct shared_layout {
-  std::size_t staged[2], output, exchange, before_thread, after_thread, before_tile, of_tile,
-      carried, ticket, bytes = 0;
+  std::size_t staged[2], output, exchange, mirror, before_tile, of_tile, carried, start, ticket,
+      before_thread, after_thread, bytes = 0;
+  bool keeps_threads;  // before_thread and, backward, after_thread are there
 
-  // `output` and `after` say whether there is room for a tile that goes out, and for what comes
-  // after each thread.
+  // `output_bytes` are for what goes out; a scan that goes backward also needs what comes after
+  // each thread.
   template <class Config, class V>
-  static shared_layout of(scan_plan const& plan, std::size_t staged_bytes, std::size_t output_size,
-                          bool after) {
+  static shared_layout of(scan_plan const& plan, std::size_t staged_bytes, std::size_t output_bytes,
+                          bool backward) {
     using effect = composed_effect<V>;
     auto const threads = static_cast<std::size_t>(Config::threads);
     auto const tile_rows = static_cast<std::size_t>(plan.shape.rows) << plan.columns_log2;
@@ -83,14 +88,18 @@ struct shared_layout {
     };
     at.staged[0] = take(staged_bytes, 1);
     at.staged[1] = take(staged_bytes, 1);
-    at.output = take(threads * Config::tokens, output_size);
+    at.output = take(output_bytes, 1);
     at.exchange = take(2 * threads, sizeof(effect));
-    at.before_thread = take(thread_rows, sizeof(effect));
-    at.after_thread = take(after ? thread_rows : 0, sizeof(effect));
+    at.mirror = take(backward ? 2 * threads : 0, sizeof(effect));
     at.before_tile = take(tile_rows, sizeof(effect));
     at.of_tile = take(tile_rows, sizeof(effect));
     at.carried = take(tile_rows, sizeof(V));
+    at.start = take(tile_rows, sizeof(V));
     at.ticket = take(1, 16);
+    std::size_t const of_threads = rounded_up(thread_rows * sizeof(effect)) * (backward ? 2 : 1);
+    at.keeps_threads = at.bytes + of_threads <= Config::kept_bytes;
+    at.before_thread = take(at.keeps_threads ? thread_rows : 0, sizeof(effect));
+    at.after_thread = take(at.keeps_threads && backward ? thread_rows : 0, sizeof(effect));
     return at;
   }
 };

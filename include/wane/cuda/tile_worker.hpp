@@ -117,7 +117,7 @@ class tile_worker {
       auto const w = decay(x, part, i);
       V b = write(x, i, value[k]);
       if (at.begins()) {
-        b = carried(w, initial(at.sequence(), part.head, i, column(part)), b);
+        b = carried(w, Packed ? initial(at.sequence(), part.head, i, column(part)) : start(i), b);
         effect = reset_to(b);
       } else {
         effect = then_token(effect, w, b);
@@ -129,11 +129,32 @@ class tile_worker {
   WANE_HOST_DEVICE V initial(index sequence, index head, index i, index j) const {
     return a_.initial.data ? static_cast<V>(a_.initial(sequence, head, i, j)) : V(0);
   }
-  // What a line starts from. It is read before anybody can have written a final state there.
-  WANE_HOST_DEVICE V start(tile const& part, index i) const {
-    if (Packed || count_ == 0) return V(0);
-    return initial(part.batch, part.head, i, column(part));
+  // What a line starts from is read before anybody can have written a final state there. It is
+  // known to the threads that begin the line.
+  WANE_HOST_DEVICE bool begins_line(tile const& part) const {
+    return !Packed && part.number == 0 && segment_ == 0 && count_ > 0;
   }
+  WANE_HOST_DEVICE void read_start(tile const& part) const {
+    for (index i = 0; begins_line(part) && i < rows(); ++i)
+      start(i) = initial(part.batch, part.head, i, column(part));
+  }
+  WANE_HOST_DEVICE V& start(index i) const {
+    return shared<V>(a_.layout.start)[(i << a_.plan.columns_log2) + column_];
+  }
+
+  // The effects on row i of the tile's tokens before this thread, and up to its last.
+  WANE_HOST_DEVICE auto join_tokens(Op const& op, tile const& part, index i,
+                                    V const (&value)[Config::tokens]) {
+    auto joined = join_(effect_of_tokens(op, part, i, value));
+    if (begins_line(part)) joined.before.drive = start(i);
+    return joined;
+  }
+  // The former once more. Called by every thread of the block.
+  WANE_HOST_DEVICE E before_tokens(Op const& op, tile const& part, index i,
+                                   V const (&value)[Config::tokens]) {
+    return a_.layout.keeps_threads ? before_thread(i) : join_tokens(op, part, i, value).before;
+  }
+
   // Calls each(sequence, row) for those without tokens, each for this thread's column.
   template <class Each>
   WANE_HOST_DEVICE void for_empty_sequences(tile const& part, Each const& each) const {

@@ -68,10 +68,15 @@ void adjoint(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gr
                          [](auto packed, auto& machine, auto const& arguments) {
                            cuda::adjoint_kernel<Config, packed()>(machine, arguments);
                          });
-    if constexpr (cuda::sums_tiles<Gradients, accumulate_type<Op>>)
-      for (index block = 0; block < cuda::blocks_of_sums(calls.backward.plan.shape); ++block)
+    if constexpr (cuda::takes_sums<Gradients, Op>)
+      for (index n = 0; n < cuda::blocks_of_sums<Op>(calls.backward.plan); ++n)
         emulated_grid<Config::threads>({1, gpu.seed}, cuda::shared_bytes_of_sums)
-            .run([&](auto& machine) { cuda::sum_tiles(machine, calls.backward, block); });
+            .run([&](auto& machine) {
+              if (options.packed.present())
+                cuda::sums_kernel<true>(machine, calls.backward, n);
+              else
+                cuda::sums_kernel<false>(machine, calls.backward, n);
+            });
   }
 }
 

@@ -1,0 +1,114 @@
+// Many rows fit the shared memory of a block, and what is then found twice is found right.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "cuda/adjoint_cases.hpp"
+#include "cuda/retention_cases.hpp"
+#include "cuda/scan_cases.hpp"
+#include "support/memory_problems.hpp"
+#include "wane/testing/emulated_run.hpp"
+
+namespace wane::testing {
+namespace {
+
+// What a block may have on sm_80, on sm_90, and on every device since.
+constexpr std::size_t on_sm_80 = 163 * 1024, on_every_device = 99 * 1024;
+
+// The most that a block of a kernel of run and adjoint takes, as they are launched.
+template <class P>
+std::size_t most_bytes_of(P problem) {
+  auto const op = problem.make(0, problem.time());
+  using T = accumulate_type<decltype(op)>;
+  recurrence_shape const s = op.shape();
+  std::vector<T> y(static_cast<std::size_t>(s.batch * s.time * s.heads * s.columns));
+  sequence_view<T> const output(y.data(), s.batch, s.time, s.heads, s.columns);
+  lent_memory forward(cuda::workspace_bytes(op)), backward(cuda::adjoint_workspace_bytes(op));
+  auto const run =
+      cuda::scan_call<cuda::default_scan_config<T>>(op, output, run_options<T>{}, forward);
+  auto const adjoint = cuda::adjoint_call<cuda::default_adjoint_config<T>>(
+      op, output, problem.gradients(), adjoint_options<T>{}, backward);
+  return std::max({run.layout.bytes, adjoint.forward.layout.bytes, adjoint.backward.layout.bytes});
+}
+
+template <class T>
+support::retention_problem<T> retention_of(std::int64_t nodes) {
+  return {.batch = 1, .tokens = 500, .heads = 1, .columns = 64, .nodes = nodes};
+}
+
+TEST(SharedMemory, OfRetentionFitsADevice) {
+  for (std::int64_t nodes : {16, 19}) {
+    EXPECT_LE(most_bytes_of(retention_of<float>(nodes)), on_every_device) << nodes;
+    EXPECT_LE(most_bytes_of(retention_of<double>(nodes)), on_sm_80) << nodes;
+  }
+}
+
+TEST(SharedMemory, OfMemoriesWithKeysFitsADeviceForManyRows) {
+  EXPECT_LE(most_bytes_of(gla_problem<float>({1, 500, 1, 64, 64})), on_sm_80);
+  EXPECT_LE(most_bytes_of(gla_problem<double>({1, 500, 1, 32, 64})), on_sm_80);
+}
+
+// Where there is room, nothing is found twice.
+TEST(SharedMemory, IsUsedForFewRows) {
+  using config = cuda::default_adjoint_config<float>;
+  auto const few = bank_problem<float>(1, 500, 1, 4, 64).make(0, 500);
+  auto const many = retention_of<float>(16).make(0, 500);
+  auto const layout = [](auto const& op) {
+    return cuda::shared_layout::of<config, float>(cuda::plan_scan<config>(op, 1, false),
+                                                  cuda::staged_bytes<config>(op), 0, true);
+  };
+  EXPECT_TRUE(layout(few).keeps_threads);
+  EXPECT_FALSE(layout(many).keeps_threads);
+}
+
+// No memory to keep anything in.
+using keeps_nothing = emulated_runner<cuda::scan_config<64, 3, 2, 64, 512, 0>>;
+keeps_nothing const runner({.order = turns::last_taken});
+
+TEST(ScanThatKeepsNothing, IsRight) {
+  support::scan_cases<keeps_nothing> const cases{runner};
+  cases.are_right_for_banks();
+  for (index columns : {1, 40})
+    cases.expect_linear<float>(
+        {.time = 400, .heads = 2, .columns = columns, .starts = {0, 0, 1, 64, 400}});
+}
+TEST(ScanThatKeepsNothing, HasTheAdjointOfTheCpu) {
+  support::adjoint_cases<keeps_nothing> const cases{runner};
+  cases.are_those_of_the_cpu();
+  cases.are_those_of_the_cpu_for_packed_sequences();
+  cases.expect_as_on_the_cpu(gla_problem<double>({2, 100, 2, 3, 40}));
+}
+TEST(ScanThatKeepsNothing, IsRightInOneWarpAndInOrder) {
+  auto const expect = [](auto const& other) {
+    support::adjoint_cases<std::remove_cvref_t<decltype(other)>> const cases{other};
+    cases.expect_as_on_the_cpu(bank_problem<double>(1, 300, 2, 4, 40));
+    cases.expect_as_on_the_cpu(gla_problem<double>({2, 100, 2, 3, 40}));
+  };
+  expect(emulated_runner<cuda::scan_config<32, 1, 1, 64, 512, 0>>());
+  expect(emulated_runner<cuda::scan_config<64, 3, 2, 64, 1, 0>>());
+}
+TEST(ScanThatKeepsNothing, IsThatOfTheOracleForRetention) {
+  support::retention_cases<keeps_nothing> const cases{runner};
+  cases.are_right<float>();
+}
+
+// The final state takes the place of the initial one, whose tile may end after the last.
+TEST(ScanThatKeepsNothing, ReadsTheInitialStateOnce) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    support::retention_problem<double> const p{.batch = 1, .tokens = 60, .heads = 1, .columns = 3};
+    auto const op = p.make(0, 60);
+    recurrent_state<double> state(op), other(op);
+    for (double& x : state.values()) x = 1;
+    std::vector<double> y(p.value), should_be(y);
+    run_options<double> options;
+    options.initial = std::as_const(state), options.final = other;
+    testing::run({}, op, p.values(should_be), options);
+    options.final = state;
+    emulated_gpu const gpu{3, seed};
+    testing::run<cuda::scan_config<64, 3, 2, 64, 512, 0>>(gpu, op, p.values(y), options);
+    EXPECT_EQ(y, should_be);
+    EXPECT_EQ(state.values(), other.values());
+  }
+}
+
+}  // namespace
+}  // namespace wane::testing
