@@ -82,9 +82,9 @@ struct shared_layout {
     auto const thread_rows = static_cast<std::size_t>(plan.shape.rows) * threads;
     shared_layout at;
     auto const take = [&at](std::size_t count, std::size_t size) {
-      std::size_t const start = at.bytes;
+      std::size_t const place = at.bytes;
       at.bytes += rounded_up(count * size);
-      return start;
+      return place;
     };
     at.staged[0] = take(staged_bytes, 1);
     at.staged[1] = take(staged_bytes, 1);
