@@ -78,8 +78,18 @@ concept stepwise_recurrence = has_shape<Op> && requires {
   op.advance(at, state, write);
 };
 
+// Two recurrences whose outputs are put together (wane/core/pair.hpp): put_together(columns, a, b,
+// write) makes outputs of a token of those of its parts, first() and second().
 template <class Op>
-concept diagonal_recurrence = affine_recurrence<Op> || stepwise_recurrence<Op>;
+concept paired_recurrence = has_shape<Op> && requires(Op const& op, void (&write)(index, float)) {
+  op.first().shape(), op.second().shape();
+  op.put_together(
+      index{}, [](index) { return 0.f; }, [](index) { return 0.f; }, write);
+};
+
+template <class Op>
+concept diagonal_recurrence =
+    affine_recurrence<Op> || stepwise_recurrence<Op> || paired_recurrence<Op>;
 
 // Nothing a token brings looks at the state: pieces of a sequence have effects that compose.
 template <class Op>

@@ -20,6 +20,7 @@ template <class Io>
 class local_attention {
  public:
   using accumulate = widened<Io>;
+  using gradients = typename softmax_attention<Io>::gradients;
 
   // Throws wane::error when the shapes do not fit, an option is out of range, or there is no
   // window.

@@ -10,8 +10,9 @@
 
 namespace wane {
 
-// What the sums of values are divided by: nothing, or the same sums of ones.
-enum class normaliser { none, decayed };
+// What the sums of values are divided by: nothing, the same sums of ones, or sums of ones that do
+// not fade (wane/operators/undecayed_retrieval.hpp).
+enum class normaliser { none, decayed, undecayed };
 
 // Whether a token reads what it writes itself (VORT, eq. 14) or only what was there before (13).
 enum class own_token { included, excluded };
@@ -42,6 +43,9 @@ class retrieval : public keyed_memory<Io, Accumulate> {
   using limits = std::numeric_limits<Accumulate>;
   using order = decltype(std::declval<Nodes const&>().at(Accumulate()));
   static constexpr bool divides = Normaliser != normaliser::none;
+  static_assert(Normaliser != normaliser::undecayed,
+                "wane::retrieval: normaliser::undecayed is a quotient of two recurrences; include "
+                "wane/operators/undecayed_retrieval.hpp");
 
  public:
   static constexpr bool has_constant_decays = true;

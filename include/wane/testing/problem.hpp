@@ -26,7 +26,8 @@ using operator_of = decltype(std::declval<P const&>().make(index{}, index{}));
 // tokens. What lies between the two, sums over tokens are made of it, say, is zero at first: nobody
 // writes the gradients of padding.
 template <class P>
-concept differentiable_problem = problem<P> && affine_recurrence<operator_of<P>> && requires(P& p) {
+concept differentiable_problem = problem<P> &&
+    (affine_recurrence<operator_of<P>> || paired_recurrence<operator_of<P>>)&&requires(P& p) {
   p.inputs()[0][0];
   p.input_gradients()[0][0];
   p.gradients();
