@@ -9,6 +9,7 @@
 #include "support/user_operators.hpp"
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/local_attention.hpp"
+#include "wane/run/pair.hpp"
 
 namespace {
 thread_local long allocations = 0;
@@ -75,6 +76,9 @@ TEST(Step, AllocatesNothing) {
     wane::local_attention<float> const local({k, k, v}, {.window = 100});
     wane::recurrent_state<float> e(local);
     EXPECT_EQ(allocations_of_step(local, mean.view(), static_cast<wane::state_view<float>>(e)), 0);
+    wane::sum_of const both(attention, local);
+    wane::recurrent_state<float> f(both);
+    EXPECT_EQ(allocations_of_step(both, mean.view(), static_cast<wane::state_view<float>>(f)), 0);
   }
 }
 
