@@ -68,7 +68,7 @@ std::vector<double> naive(vort_problem<double, Normaliser> const& p, index first
   auto const in = p.in(0, p.time());
   auto const q = p.near_query.view(), k = p.near_key.view();
   auto const table = p.weights.table();
-  std::vector<double> near(in.value.extent[3]), y = near;
+  std::vector<double> near(static_cast<std::size_t>(in.value.extent[3])), y = near;
   double above = 0, below = 0;
   for (index i = first; i <= t; ++i) {
     double match = 0, score = 0;
