@@ -34,7 +34,7 @@ spectra::order_weights<T> const& weights() {
 // sums of keys that do not fade, each on its part of the state.
 template <own_token Own, class Io>
 void expect_formula() {
-  using T = std::conditional_t<Own == excluded, double, widened<Io>>;
+  using T = widened<Io>;
   auto const table = weights<T>().table();
   auto const fade = [&](index s) { return static_cast<double>(table.log_decay(0, 0, 0, s)); };
   support::for_each_memory<Io>([&](auto& c) {
@@ -145,6 +145,7 @@ template <class Problem>
 class UndecayedRetrievalLaws : public ::testing::Test {};
 using InFloatAndDouble =
     ::testing::Types<retrieval_problem<float, undecayed>, retrieval_problem<double, undecayed>,
+                     retrieval_problem<float, undecayed, excluded>,
                      retrieval_problem<double, undecayed, excluded, mixed_banks<double>>>;
 TYPED_TEST_SUITE(UndecayedRetrievalLaws, InFloatAndDouble);
 
@@ -257,8 +258,6 @@ TEST(UndecayedRetrievalErrors, SayWhatDoesNotFit) {
   auto const table = weights<float>().table();
   using op = retrieval<float, undecayed>;
   support::expect_error({"the nodes of retrieval are empty"}, [&] { op(c.in(), alpha, {}); });
-  support::expect_error({"own_token::excluded", "normaliser::undecayed", "in double"},
-                        [&] { op(c.in(), alpha, table, {.own = excluded}); });
   for (double floor : {0., std::nan(""), HUGE_VAL})
     support::expect_error({"floor", "finite"}, [&] { op(c.in(), alpha, table, {.floor = floor}); });
   support::expect_error({"scale", "finite"},

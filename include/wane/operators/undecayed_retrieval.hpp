@@ -17,7 +17,7 @@ class match_sum : public keyed_memory<Io, Accumulate> {
 
  public:
   match_sum(keyed_inputs<Io> const& in, keyed_options const& options, own_token own)
-      : keyed(in, options), own_(own == own_token::included ? 0 : -1) {}
+      : keyed(in, options), own_(own == own_token::included ? 1 : 0) {}
 
   WANE_HOST_DEVICE recurrence_shape shape() const {
     recurrence_shape size = keyed::shape();
@@ -25,10 +25,12 @@ class match_sum : public keyed_memory<Io, Accumulate> {
     return size;
   }
 
-  // What of its own match a token reads besides that in z.
+  // What of its own match a token reads.
   WANE_INLINE Accumulate own() const { return own_; }
 
   struct token {
+    static constexpr bool is_strictly_causal = true;
+
     match_sum const& op;
     typename keyed::terms features;
 
@@ -58,8 +60,6 @@ class match_sum : public keyed_memory<Io, Accumulate> {
 // y_t = n_t / max(d_t, floor), with the n_t of retrieval and d_t = sum_i phi(q_t) . phi(k_i), both
 // over i <= t or, without the own token, i < t (VORT, eq. 13). Inputs, options and errors are those
 // of retrieval. The state is that of a pair: n's, [S F, V], and then z, [F, 1].
-//
-// Without the own token Accumulate must be double, as in a retrieval that is normalised otherwise.
 template <class Io, class Accumulate, spectra::order_nodes<Accumulate> Nodes>
 class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
     : public quotient_of<retrieval<Io, normaliser::none, Accumulate, Nodes>,
@@ -74,13 +74,7 @@ class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
             retrieval_options const& options = {})
       : quotient_of<numerator, denominator>(numerator(in, alpha, nodes, options),
                                             denominator(in, with_scale(options.keys), options.own),
-                                            options.floor) {
-    require(options.own == own_token::included ||
-                std::numeric_limits<Accumulate>::epsilon() < Accumulate(1e-12),
-            "own_token::excluded leaves the rounding of a token's own match in the denominator; "
-            "normalised it must be computed in double, as retrieval<Io, normaliser::undecayed, "
-            "double> does");
-  }
+                                            options.floor) {}
 
   // Any may be absent.
   struct gradients {
