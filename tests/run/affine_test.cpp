@@ -227,6 +227,23 @@ TEST(Affine, NanReachesNoEarlierToken) {
       [&](index, index t, index, index j) { EXPECT_EQ(std::isfinite(y(0, t, 0, j)), t < 6) << t; });
 }
 
+// Nor does a key reach rows that are not its own, where tokens do not fill a chunk.
+TEST(Affine, NanOfAKeyStaysInItsRow) {
+  for (index time : {1, 6, 8}) {
+    memory<float> m(1, time, 1, 20, 40);
+    m.key(0, time - 1, 0, 3) = nan;
+    auto const expect_row = [&](auto const& op) {
+      tensor<float> y(1, time, 1, 40);
+      wane::recurrent_state<float> final(op);
+      wane::run(op, y.view(), wane::run_options<float>{.final = final});
+      for (std::size_t i = 0; i < final.values().size(); ++i)
+        ASSERT_EQ(std::isnan(final.values()[i]), i / 40 == 3) << time << " tokens, row " << i / 40;
+    };
+    expect_row(m.keyed<forgets::by_row, erases::no>());
+    expect_row(m.keyed<forgets::by_row, erases::yes>());
+  }
+}
+
 // One head, many threads: they share its columns, and change no bit.
 TEST(Affine, ThreadsShareColumns) {
   memory<float> const m(1, 50, 1, 16, 150);

@@ -9,6 +9,7 @@
 
 #include "support/affine_memory.hpp"
 #include "support/nearness.hpp"
+#include "support/strictly_causal.hpp"
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
@@ -69,6 +70,7 @@ struct constant_memory {
 };
 static_assert(wane::has_lags<constant_memory<float>> && wane::has_lags<constant_memory<double>>);
 static_assert(wane::has_lags<wane::exponential_bank<wane::bfloat16>>);
+static_assert(!wane::has_lags<support::strictly<constant_memory<float>>>);
 
 struct sizes {
   index time, rows, columns;

@@ -8,6 +8,7 @@
 
 #include "support/affine_gradients.hpp"
 #include "support/strictly_causal.hpp"
+#include "wane/operators/gla.hpp"
 
 namespace {
 
@@ -62,16 +63,72 @@ TEST(TwoWayAdjoint, NoStateIsWantedWhereDecaysHaveNoGradient) {
   expect_near(alike, 150, 9, 20, {.starts = {0, 0, 1, 5, 80, 150}});
   expect_near(never, 150, 9, 20, {.way = direction::reverse, .starts = {0, 0, 1, 5, 80, 150}});
 }
-TEST(TwoWayAdjoint, StatesAreWantedWhereARowIsReset) {
-  memory<double> m(1, 20, 1, 5, 6);
-  m.decay(0, 0, 0, 3) = -std::numeric_limits<double>::infinity();
-  fades_alike<double, true> const op{m};
-  tensor<double> dy(1, 20, 1, 6);
-  support::all_received<double> to(op.shape());
-  wane::sequence_view<double const> const view = dy.view();
-  EXPECT_FALSE(wane::adjoint_two_ways(op, view, support::receives<double>{&to},
-                                      wane::adjoint_options<double>{}));
-  EXPECT_LE(apart(op, fades_alike<double, false>{m}), 1e-14);
+// The same without queries.
+struct unasked {
+  memory<double> const& m;
+  wane::recurrence_shape shape() const { return {m.batch, m.time, m.heads, m.rows, m.columns}; }
+  struct token {
+    memory<double> const& m;
+    wane::place<> where;
+    double key(index i) const { return m.key.view().read(where, i); }
+    double value(index j) const { return m.value.view().read(where, j); }
+  };
+  token at(wane::place<> where) const { return {m, where}; }
+};
+TEST(TwoWayAdjoint, WithoutQueriesThereIsOneWay) {
+  memory<double> const m(2, 22, 2, 17, 33);
+  EXPECT_LE(apart<by::two_ways>(unasked{m}, unasked{m}), 1e-14);
+}
+
+// Read and written in lanes, where the tensors lie so and where they do not.
+TEST(TwoWayAdjoint, InAnyStridesAndAnyThreads) {
+  auto const gradients = []<class T>(T, support::arrangement how, int threads, bool two_ways) {
+    using gla = wane::gla<T, wane::no_gate>;
+    memory<T> const m(2, 70, 3, 19, 37, how);
+    gla const op(m.in(), {});
+    tensor<T> dy(2, 70, 3, 37, how), value(2, 70, 3, 37, how), key(2, 70, 3, 19, how),
+        query(2, 70, 3, 19, how);
+    support::random_values random(3);
+    dy.fill([&](auto...) { return static_cast<float>(random.uniform(-1, 1)); });
+    typename gla::gradients const to{{query.view(), key.view(), value.view()}, {}};
+    wane::sequence_view<T const> const dy_view = dy.view();
+    wane::adjoint_options<T> const options{.threads = threads};
+    if (two_ways)
+      EXPECT_TRUE(wane::adjoint_two_ways(op, dy_view, to, options));
+    else
+      wane::adjoint_affine(op, dy_view, to, options);
+    std::vector<double> all;
+    for (auto const* x : {&value, &key, &query}) {
+      EXPECT_TRUE(x->margins_untouched());
+      x->for_each([&](auto... at) { all.push_back(static_cast<double>((*x)(at...))); });
+    }
+    return all;
+  };
+  auto const right = gradients(0., support::arrangement::plain, 1, false);
+  auto const plain = gradients(0.f, support::arrangement::plain, 1, true);
+  for (int threads : {2, 5})
+    EXPECT_EQ(gradients(0.f, support::arrangement::plain, threads, true), plain);
+  for (support::arrangement how : support::all_arrangements) {
+    auto const found = gradients(0.f, how, 1, true);
+    support::nearness near;
+    for (std::size_t i = 0; i < right.size(); ++i) near.add(found[i], right[i]);
+    EXPECT_LE(near.both(), 1e-6);
+  }
+}
+
+TEST(TwoWayAdjoint, StatesAreWantedWhereDecaysDoMoreThanFade) {
+  for (double log_decay : {-std::numeric_limits<double>::infinity(), -70., 0.05, -20., 0.}) {
+    memory<double> m(1, 20, 1, 5, 6);
+    m.decay(0, 0, 0, 3) = log_decay;
+    fades_alike<double, true> const op{m};
+    tensor<double> dy(1, 20, 1, 6);
+    support::all_received<double> to(op.shape());
+    wane::sequence_view<double const> const view = dy.view();
+    EXPECT_EQ(wane::adjoint_two_ways(op, view, support::receives<double>{&to},
+                                     wane::adjoint_options<double>{}),
+              log_decay == -20. || log_decay == 0.);
+    EXPECT_LE(apart(op, fades_alike<double, false>{m}), 1e-14) << log_decay;
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// How far gradients of affine recurrences in micro-chunks are from those of one token after
-// another. SPDX-License-Identifier: MIT
+// How far gradients in micro-chunks are from those of one token after another.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <gtest/gtest.h>

@@ -108,7 +108,7 @@ concept constant_decays = scannable<Op> && requires {
   requires Op::has_constant_decays;
 } && has_row_log_decay<token_of<Op>>;
 
-// Whether no row is reset, or grows.
+// Whether no row is reset (a decay of e^-60 may be), or grows.
 template <scannable Op>
 requires(constant_decays<Op> || time_invariant<Op>) bool only_fades(Op const& op) {
   recurrence_shape const shape = op.shape();

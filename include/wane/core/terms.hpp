@@ -24,7 +24,9 @@ namespace wane {
 //   skip(j)                                     absent: 0; added to output j, never remembered
 //   is_strictly_causal                          absent or false. True, a constant: what is read is
 //                                               w o S, before this token writes, and direct is the
-//                                               whole weight of its own value
+//                                               whole weight of its own value. (Runners may take
+//                                               its own match as 0 times itself, which is NaN
+//                                               where a term is not finite.)
 // at_column(j), where it is there, gives a token with those of them that take j, for this column
 // (or these lanes) alone: what a column brings to all its rows is found once. i may also be lanes
 // of rows, which runners use where all terms by row take them and the tensors lie so (`layout`).

@@ -44,7 +44,7 @@ void adjoint_by_walks(Op const& op, sequence_view<Out const> const& dy, Gradient
 // columns]) to the gradients with respect to what the operator was made of, which `gradients` (most
 // often Op::gradients, whose absent views are skipped) receives, and to the initial state.
 // Keeps the states of every 16th to 64th token and computes the others again, or, where nothing
-// erases and decays have no gradient, none but T rows numbers a head. The result is the
+// erases and decays have no gradient, none but T x rows numbers a head. The result is the
 // same bits for any number of threads. Gradients must not overlap inputs.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out, class Gradients, class State = accumulate_type<Op>>
@@ -97,7 +97,8 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
     if constexpr (has_lags<Op>)
       if (adjoint_lags(op, dy, gradients, options)) return;
     if constexpr (has_two_way_adjoint<Op>)
-      if (adjoint_two_ways(op, dy, gradients, options)) return;
+      if (shape.columns >= least_two_way_columns && adjoint_two_ways(op, dy, gradients, options))
+        return;
     adjoint_affine(op, dy, gradients, options);
   } else {
     if constexpr (has_element_adjoint<Op>)

@@ -50,6 +50,15 @@ class adjoint_ends {
     return total;
   }
 
+  // Of the tokens of a micro-chunk: gradients of values and output gradients, [tokens][columns
+  // padded], and of rows, those of each token 5 strides apart.
+  void give(walk const& w, T const* values, T const* dy, T* rows, index stride) const {
+    for (index t = 0; t < w.count; ++t, values += columns_.padded(), dy += columns_.padded()) {
+      give_columns(w.token(t), values);
+      give_rows(w.token(t), rows + t * 5 * stride, stride, of_direct(w.token(t), dy));
+    }
+  }
+
   void give_columns(place<> at, T const* value) const {
     Sink const sink = sink_at(gradients_, op_, at);
     index j = 0, last = columns_.last;

@@ -137,12 +137,8 @@ class affine_adjoint {
           replay_.terms(c) + i * form::terms * width,
           products_.data() + i * of_state::count * width, pairs, row_gradients_.data() + i * width,
           5 * padded_rows(), padded_rows());
-    for (index t = 0; t < w.count; ++t) {
-      place<> const at = w.token(t);
-      ends_.give_columns(at, value_gradients_.data() + t * columns_);
-      ends_.give_rows(at, row_gradients_.data() + t * 5 * padded_rows(), padded_rows(),
-                      ends_.of_direct(at, output_gradients_.data() + t * columns_));
-    }
+    ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
+               padded_rows());
   }
   template <int R>
   [[gnu::noinline]] void bring_back(panel_rows<form, R> const& rows, T const* later, index first) {

@@ -75,6 +75,8 @@ struct panel_rows {
     });
     if constexpr (Form::erasing == erasing::delta)
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA { v[t][r] = v[t][r] - u[t][r]; });
+    if (t >= chunk.count)  // of no token: what it finds need not be finite
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { u[t][r] = v[t][r] = vector(T(0)); });
   }
 
   // to += factor x

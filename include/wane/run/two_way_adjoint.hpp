@@ -23,7 +23,7 @@ concept has_two_way_adjoint =
 // With S the states and G the cotangents dL/dS of a walk, decays left out,
 //   dL/dq_t = S_t dL/dy_t        from the first token to the last
 //   dL/dk_t = G_t v_t, dL/dv_t = G_t^T k_t, G_{t-1} = G_t + q_t dL/dy_t^T    from the last back
-// so that S and G are never wanted together. From the first way T K numbers are kept.
+// so that S and G are never wanted together. From the first way T x rows numbers are kept.
 template <has_two_way_adjoint Op, class Out, class Gradients, bool Lanes>
 class two_way_adjoint {
  public:
@@ -60,7 +60,8 @@ class two_way_adjoint {
         value_gradients_(tokens * columns_),
         row_gradients_(tokens * 5 * padded_rows()) {
     std::fill_n(state_.data(), padded_rows() * row_stride_, T(0));
-    std::fill_n(of_queries_.data(), has_query<Token> ? chunks_ * products_of_chunk() : 0, T(0));
+    if (has_query<Token> && rows_ < padded_rows())
+      std::fill_n(of_queries_.data(), chunks_ * products_of_chunk(), T(0));
     std::fill_n(of_keys_.data(), products_of_chunk(), T(0));
   }
 
@@ -139,12 +140,8 @@ class two_way_adjoint {
       back.soon += back.each * row_blocks_;
     });
     give_terms(c, pairs);
-    for (index t = 0; t < w.count; ++t) {
-      place<> const at = w.token(t);
-      ends_.give_columns(at, value_gradients_.data() + t * columns_);
-      ends_.give_rows(at, row_gradients_.data() + t * 5 * padded_rows(), padded_rows(),
-                      ends_.of_direct(at, output_gradients_.data() + t * columns_));
-    }
+    ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
+               padded_rows());
   }
 
   // to[row / width][t][row % width] = the sum over columns of that row of the state and token t's.
@@ -218,7 +215,10 @@ class two_way_adjoint {
   lines_ahead soon_;
 };
 
-// False where it cannot be done so: a row is reset.
+// From so many columns on: states that are kept take rows x columns numbers every 64 tokens.
+inline constexpr index least_two_way_columns = 32;
+
+// False where it cannot be done so: constant decays do more than fade.
 template <has_two_way_adjoint Op, class Out, class Gradients, class State>
 bool adjoint_two_ways(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {
