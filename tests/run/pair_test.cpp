@@ -191,6 +191,24 @@ TEST(Pair, WritesOverItsInput) {
   y.for_each([&](auto... at) { ASSERT_EQ(over.value(at...), y(at...)); });
 }
 
+// Nothing is written behind the end of a sequence, whatever type the output is of.
+template <class Io>
+void expect_padding_untouched() {
+  support::memory<Io> const m(2, 9, 3, 4, 5);
+  gla<Io> const memory(m.in(), m.decay.view());
+  tensor<Io> y(2, 9, 3, 5);
+  y.fill([](auto...) { return 7; });
+  std::vector<index> const lengths{4, 9};
+  run(sum_of(memory, memory), y.view(), run_options<widened<Io>>{.lengths = lengths});
+  y.for_each([&](index b, index t, index h, index j) {
+    EXPECT_EQ(static_cast<float>(y(b, t, h, j)) == 7, b == 0 && t >= 4);
+  });
+}
+TEST(Pair, LeavesPaddingAlone) {
+  expect_padding_untouched<float>();
+  expect_padding_untouched<bfloat16>();
+}
+
 // More outputs than a step has room for on its stack.
 TEST(Pair, StepsThroughHeadsOfAnyWidth) {
   for (index columns : {1023, 1024, 1025, 2500}) {
