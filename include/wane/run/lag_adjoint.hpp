@@ -150,8 +150,7 @@ template <has_lags Op, class Out, class Gradients, class State>
 bool adjoint_lags(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                   adjoint_options<State> const& options) {
   if constexpr (gives_lanes<Op, Gradients>()) {
-    if (!(layout_of(op) & layout_of(dy) & gradients.layout()).columns ||
-        !only_fades(op))
+    if (!(layout_of(op) & layout_of(dy) & gradients.layout()).columns || !only_fades(op))
       return false;
     recurrence_shape const shape = op.shape();
     for_each_task(sequences_of(shape, options.packed) * shape.heads,

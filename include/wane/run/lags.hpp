@@ -94,8 +94,7 @@ template <has_lags Op, class Out, class State>
 bool run_lags(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
   store_by const how = choose_stores(op, output);
-  if (how == store_by::number || !only_fades(op) || !products_in_range(op))
-    return false;
+  if (how == store_by::number || !only_fades(op) || !products_in_range(op)) return false;
   int const threads = threads_to_use(options.threads);
   index const walks = sequences_of(shape, options.packed) * shape.heads;
   index const piece = columns_per_task(shape.columns, walks, threads,
