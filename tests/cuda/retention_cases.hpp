@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
+#include "support/in_double.hpp"
 #include "support/linear_case.hpp"
 #include "support/retention_problem.hpp"
-#include "wane/run/adjoint.hpp"
 
 namespace support {
 
@@ -17,17 +17,6 @@ template <class Io>
 struct retention_gradients : retention_problem<Io>::operation::gradients {
   retention_gradients with_tensors(auto& copies) const {
     return {{copies.of(this->value), copies.of(this->alpha)}};
-  }
-};
-
-// The oracle, in double.
-struct in_order {
-  void operator()(auto const& op, auto const& output, auto const& options) const {
-    wane::run_in_order(op, output, options);
-  }
-  void operator()(auto const& op, auto const& output_gradient, auto const& gradients,
-                  auto const& options) const {
-    wane::adjoint(op, output_gradient, gradients, options);
   }
 };
 
@@ -90,17 +79,6 @@ struct retention_cases {
            back);
     return {widened(y), widened(last.values()), widened(to_value), widened(to_alpha),
             widened(to_start.values())};
-  }
-  template <class T>
-  static std::vector<double> widened(std::vector<T> const& from) {
-    std::vector<double> to;
-    for (T const& x : from) to.push_back(static_cast<double>(static_cast<wane::widened<T>>(x)));
-    return to;
-  }
-  static double apart(std::vector<double> const& is, std::vector<double> const& should_be) {
-    nearness near;
-    for (std::size_t i = 0; i < should_be.size(); ++i) near.add(is[i], should_be[i]);
-    return near.both();
   }
 };
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "cuda/retrieval_cases.hpp"
 #include "support/laws_hold.hpp"
 #include "support/nearness.hpp"
-#include "support/retrieval_problem.hpp"
 #include "wane/testing/emulated_run.hpp"
 #include "wane/testing/laws.hpp"
 
@@ -30,6 +30,20 @@ TEST(EmulatedRetrieval, GivesNumeratorsAndDenominators) {
   support::nearness near;
   for (std::size_t i = 0; i < on_cpu.size(); ++i) near.add(emulated[i], on_cpu[i]);
   EXPECT_LT(near.both(), 1e-14);
+}
+
+support::retrieval_cases<emulated_runner<>> const cases{
+    emulated_runner<>({.order = turns::last_taken})};
+
+TEST(EmulatedRetrieval, IsThatOfTheOracle) { cases.are_right<float, own_token::included>(); }
+TEST(EmulatedRetrieval, IsThatOfTheOracleInDouble) {
+  cases.are_right<double, own_token::included>();
+}
+TEST(EmulatedRetrieval, IsThatOfTheOracleWithoutTheOwnToken) {
+  cases.are_right<float, own_token::excluded>();
+}
+TEST(EmulatedRetrieval, IsThatOfTheOracleWithoutTheOwnTokenInDouble) {
+  cases.are_right<double, own_token::excluded>();
 }
 
 }  // namespace
