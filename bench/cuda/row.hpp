@@ -58,5 +58,6 @@ std::vector<row> linear_adjoint_rows();
 std::vector<row> exponential_bank_rows();
 std::vector<row> bank_adjoint_rows();
 std::vector<row> retention_rows();
+std::vector<row> retrieval_rows();
 
 }  // namespace wane::bench
