@@ -86,6 +86,26 @@ TEST(ExponentialBankHardInputs, WeightsWhoseProductLeavesTheRangeStillWork) {
     });
 }
 
+TEST(ExponentialBankHardInputs, WeightsWhoseSumLeavesTheRangeStillWork) {
+  expect_naive(shape(2, false), [&](auto& run) {
+    for (std::size_t s : {0u, 1u}) run.key[s] = run.query[s] = 1.5e19f;
+    run.direct[0] = 0;
+    run.values.fill([&](index, index t, index, index c) {
+      return static_cast<double>((t * 5 + c) % 7) * 1e-12;
+    });
+  });
+}
+
+TEST(ExponentialBankHardInputs, WeightsWhoseProductIsNotNormalStillWork) {
+  expect_naive(shape(1, false), [&](auto& run) {
+    run.key[0] = 1e-19f, run.query[0] = 1e-20f;
+    run.direct[0] = 0;
+    run.values.fill([&](index, index t, index, index c) {
+      return static_cast<double>((t * 5 + c) % 7) * 1e30;
+    });
+  });
+}
+
 TEST(ExponentialBank, RefusesNodesThatGrowOrAreNaN) {
   for (float bad : {nan, 0.1f, infinity}) {
     bank_case<float> run(shape(3));

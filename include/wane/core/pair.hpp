@@ -59,6 +59,8 @@ class recurrence_pair {
       : first_(first), second_(second) {
     static_assert(diagonal_recurrence<First> && diagonal_recurrence<Second>,
                   "wane: both parts of a pair must be recurrences; see wane/core/recurrence.hpp");
+    static_assert(is_complex<accumulate_type<First>> == is_complex<accumulate_type<Second>>,
+                  "wane: both parts of a pair must be real, or both complex");
     recurrence_shape const a = first.shape(), b = output_shape_of(second);
     check_extent("the second part", "batch", b.batch, a.batch);
     check_extent("the second part", "time", b.time, a.time);

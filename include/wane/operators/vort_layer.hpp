@@ -11,7 +11,8 @@ namespace wane {
 // y_t = retrieval_t + local_attention_t (VORT, eq. 17), made of the two:
 //   vort_layer<float> const layer({features, alpha, nodes}, {{query, key, value}, {.window = 64}});
 // each with inputs, options and errors of its own, and both with the heads and columns of y, [B, T,
-// H, V]. Attention gives no entropy here: where orders come of it (order_map), it is run before.
+// H, V]. Accumulate is the retrieval's; attention computes in widened<Io>, and gives no entropy:
+// where orders come of it (order_map), it is run before.
 //
 // The state is that of a pair, the retrieval's and then the ring of the last tokens; gradients are
 // {.first = those of retrieval, .second = {query, key, value}}, and that of a value that both read

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "wane/run/lag_chunk.hpp"
 #include "wane/run/pieces.hpp"
@@ -77,13 +78,18 @@ bool lags_pay(Op const& op, run_options<State> const& options) {
 template <has_lags Op>
 bool products_in_range(Op const& op) {
   if constexpr (has_key<token_of<Op>> && has_query<token_of<Op>>) {
+    using limits = std::numeric_limits<accumulate_type<Op>>;
     recurrence_shape const shape = op.shape();
-    for (index h = 0; h < shape.heads; ++h)
+    for (index h = 0; h < shape.heads; ++h) {
+      auto const x = op.at(place<>{0, 0, h});
+      accumulate_type<Op> sum(0);
       for (index s = 0; s < shape.rows; ++s) {
-        auto const x = op.at(place<>{0, 0, h});
-        auto const key = x.key(s), query = x.query(s), product = key * query;
-        if (!std::isfinite(product) || (product == 0 && key != 0 && query != 0)) return false;
+        auto const key = x.key(s), query = x.query(s), product = std::abs(key * query);
+        if (product < (limits::min)() && key != 0 && query != 0) return false;
+        sum += product;
       }
+      if (!std::isfinite(sum)) return false;
+    }
   }
   return true;
 }
