@@ -44,6 +44,16 @@ std::vector<claim> vort_retrieval_claims();
 std::vector<claim> vort_long_claims();
 std::vector<claim> vort_cost_claims();
 std::vector<claim> vort_table_claims();
+// STLT (arXiv 2506.15714).
+std::vector<claim> stlt_absolute_claims();
+std::vector<claim> stlt_bound_claims();
+std::vector<claim> stlt_gate_claims();
+std::vector<claim> stlt_relevance_claims();
+// About time, and about time for a million tokens.
+std::vector<claim> stlt_cost_claims();
+std::vector<claim> stlt_long_claims();
+// VLA (arXiv 2605.11196), about time.
+std::vector<claim> vla_cost_claims();
 // PoST (arXiv 2604.07658).
 std::vector<claim> post_rate_claims();
 std::vector<claim> post_position_claims();
@@ -51,6 +61,11 @@ std::vector<claim> post_initial_claims();
 std::vector<claim> post_invariance_claims();
 // Those about time, which take it, and which noise can make undecided.
 std::vector<claim> post_overhead_claims();
+// VLA (arXiv 2605.11196).
+std::vector<claim> vla_norm_claims();
+std::vector<claim> vla_jacobian_claims();
+std::vector<claim> vla_recall_claims();
+std::vector<claim> vla_capacity_claims();
 // Those about a trained model, `trained_on` tokens long.
 std::vector<claim> post_trained_claims(std::vector<decay_layer> const& layers,
                                        std::int64_t trained_on);

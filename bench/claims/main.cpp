@@ -27,10 +27,14 @@ char const* name_of(verdict judged) {
 
 std::vector<claim> all_claims() {
   std::vector<claim> all;
-  for (auto const& part : {vort_kernel_claims(), vort_quadrature_claims(), vort_mixture_claims(),
-                           vort_bank_claims(), vort_output_claims(), vort_retrieval_claims(),
-                           vort_cost_claims(), vort_table_claims(), post_rate_claims(),
-                           post_position_claims(), post_initial_claims(), post_invariance_claims()})
+  for (auto const& part :
+       {vort_kernel_claims(),     vort_quadrature_claims(), vort_mixture_claims(),
+        vort_bank_claims(),       vort_output_claims(),     vort_retrieval_claims(),
+        vort_cost_claims(),       vort_table_claims(),      stlt_absolute_claims(),
+        stlt_bound_claims(),      stlt_gate_claims(),       stlt_relevance_claims(),
+        post_rate_claims(),       post_position_claims(),   post_initial_claims(),
+        post_invariance_claims(), vla_norm_claims(),        vla_jacobian_claims(),
+        vla_recall_claims(),      vla_capacity_claims()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -50,13 +54,19 @@ void run(options const& asked) {
     auto const layers = decay_layers(checkpoint(asked.checkpoint), {});
     for (auto const& one : post_trained_claims(layers, asked.trained_on)) claims.push_back(one);
   }
+  auto const both = [](std::vector<claim> first, std::vector<claim> const& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  };
   struct {
     std::string what, option;
     bool asked;
     std::vector<claim> claims;
   } const on_demand[] = {
-      {"claims about time are", "--timings", asked.timings, post_overhead_claims()},
-      {"claim of a million tokens is", "--long", asked.takes_long, vort_long_claims()}};
+      {"claims about time are", "--timings", asked.timings,
+       both(both(post_overhead_claims(), stlt_cost_claims()), vla_cost_claims())},
+      {"claims of a million tokens are", "--long", asked.takes_long,
+       both(vort_long_claims(), stlt_long_claims())}};
   for (auto const& some : on_demand) {
     if (some.asked) claims.insert(claims.end(), some.claims.begin(), some.claims.end());
     for (claim const& c : some.claims)

@@ -1,9 +1,11 @@
-// What rows with an order for each token share: weights on the device, and walks in two precisions.
+// What rows with an order for each token share: weights on the device, walks, and the problem.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "cuda/arrangement.cuh"
+#include "cuda/contest.cuh"
 #include "cuda/deviation.cuh"
+#include "wane/cuda/run.cuh"
 #include "wane/spectra/order_weights.hpp"
 
 namespace wane::bench {
@@ -104,6 +106,52 @@ class order_loops {
   float least_alpha_;
   device_weights<float> weights_;
   device_weights<double> exact_;
+};
+
+// Of Arrays besides: nodes, the count; inputs(e), how many numbers they read but orders, which lie
+// behind them; a constructor of the extents, the inputs and the output; operation(e, table).
+template <class Arrays>
+class order_problem {
+ public:
+  explicit order_problem(extents const& e)
+      : e_(e),
+        loops_(e, Arrays::nodes),
+        inputs_(Arrays::inputs(e) + orders()),
+        outputs_(Arrays::inputs(e) + orders()),
+        arrays_(e, inputs_.data(), outputs_.data()) {
+    float* const alpha = inputs_.data() + Arrays::inputs(e);
+    for_each(alpha - inputs_.data(), 256, nullptr, fill_signed<float>{inputs_.data(), 1});
+    for_each(static_cast<index>(orders()), 256, nullptr, fill_orders{alpha, loops_.least_alpha()});
+    memory_ = device_array<std::byte>(cuda::workspace_bytes(operation()));
+    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+
+  // Values are read and outputs written, beside what each head of a token has but once.
+  static constexpr int moved_numbers = 2;
+  static constexpr int moved_by_walk = 2;
+  double bytes(int numbers) const {
+    auto const values = static_cast<double>(e_.numbers());
+    return 4.0 * (numbers - 1) * values + static_cast<double>(inputs_.bytes());
+  }
+  void const* inputs() const { return inputs_.data(); }
+  void* outputs() const { return outputs_.data(); }
+
+  void by_wane(cudaStream_t on) const {
+    cuda::run(cuda::stream{on}, operation(), whole(arrays_.output, e_),
+              cuda::workspace{memory_.data(), memory_.bytes()});
+  }
+  void by_walk(cudaStream_t on) const { loops_.walk(arrays_, on); }
+  double error() const { return loops_.error(arrays_); }
+
+ private:
+  std::size_t orders() const { return static_cast<std::size_t>(e_.numbers() / e_.channels); }
+  auto operation() const { return arrays_.operation(e_, loops_.table()); }
+
+  extents e_;
+  order_loops loops_;
+  device_array<float> inputs_, outputs_;
+  device_array<std::byte> memory_;
+  Arrays arrays_;
 };
 
 }  // namespace wane::bench

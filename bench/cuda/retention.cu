@@ -1,19 +1,25 @@
 // The row of retention, with 16 nodes and orders of every size.
 // SPDX-License-Identifier: MIT
-#include "cuda/contest.cuh"
 #include "cuda/order_loops.cuh"
-#include "wane/cuda/run.cuh"
 #include "wane/operators/retention.hpp"
 
 namespace wane::bench {
 namespace {
 
-constexpr int nodes = 16;
-
 struct retention_arrays {
+  static constexpr int nodes = 16;
+
   float const *values, *alpha;
   float* output;
   index heads, channels;
+
+  static std::size_t inputs(extents const& e) { return static_cast<std::size_t>(e.numbers()); }
+  retention_arrays(extents const& e, float const* in, float* out)
+      : values(in), alpha(in + inputs(e)), output(out), heads(e.heads), channels(e.channels) {}
+
+  retention<float> operation(extents const& e, spectra::order_table<float> const& table) const {
+    return {whole(values, e), token_view<float const>(alpha, e.batch, e.time, e.heads), table};
+  }
 
   // The loads of eight tokens are on their way together.
   template <class Real, class Take>
@@ -51,60 +57,13 @@ struct retention_arrays {
   }
 };
 
-class problem {
- public:
-  explicit problem(extents const& e)
-      : e_(e),
-        numbers_(static_cast<std::size_t>(e.numbers())),
-        orders_(numbers_ / static_cast<std::size_t>(e.channels)),
-        loops_(e, nodes),
-        inputs_(numbers_ + orders_),
-        outputs_(numbers_ + orders_) {
-    float* const values = inputs_.data();
-    arrays_ = {values, values + numbers_, outputs_.data(), e.heads, e.channels};
-    for_each(e.numbers(), 256, nullptr, fill_signed<float>{values, 1});
-    for_each(static_cast<index>(orders_), 256, nullptr,
-             fill_orders{values + numbers_, loops_.least_alpha()});
-    memory_ = device_array<std::byte>(cuda::workspace_bytes(operation()));
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  }
-
-  // Values are read and outputs written, beside an order for each head of a token.
-  static constexpr int moved_numbers = 2;
-  static constexpr int moved_by_walk = 2;
-  double bytes(int numbers) const {
-    return 4.0 * (numbers * static_cast<double>(numbers_) + static_cast<double>(orders_));
-  }
-  void const* inputs() const { return inputs_.data(); }
-  void* outputs() const { return outputs_.data(); }
-
-  void by_wane(cudaStream_t on) const {
-    cuda::run(cuda::stream{on}, operation(), whole(arrays_.output, e_),
-              cuda::workspace{memory_.data(), memory_.bytes()});
-  }
-  void by_walk(cudaStream_t on) const { loops_.walk(arrays_, on); }
-  double error() const { return loops_.error(arrays_); }
-
- private:
-  retention<float> operation() const {
-    token_view<float const> const alpha(arrays_.alpha, e_.batch, e_.time, e_.heads);
-    return {whole(arrays_.values, e_), alpha, loops_.table()};
-  }
-
-  extents e_;
-  std::size_t numbers_, orders_;
-  order_loops loops_;
-  device_array<float> inputs_, outputs_;  // orders lie behind the values
-  device_array<std::byte> memory_;
-  retention_arrays arrays_{};
-};
-
 }  // namespace
 
 std::vector<row> retention_rows() {
   extents const e = one_sequence;
-  return {{"retention/forward/" + e.text() + "/S:" + std::to_string(nodes),
-           [e](int rounds) { return held_against_walk<problem>(e, rounds); }}};
+  return {
+      {"retention/forward/" + e.text() + "/S:" + std::to_string(retention_arrays::nodes),
+       [e](int rounds) { return held_against_walk<order_problem<retention_arrays>>(e, rounds); }}};
 }
 
 }  // namespace wane::bench

@@ -1,14 +1,12 @@
 // The row of retrieval, with 4 nodes of 8 features each and orders of every size.
 // SPDX-License-Identifier: MIT
-#include "cuda/contest.cuh"
 #include "cuda/order_loops.cuh"
-#include "wane/cuda/run.cuh"
 #include "wane/operators/retrieval.hpp"
 
 namespace wane::bench {
 namespace {
 
-constexpr int nodes = 4, features = 8;
+constexpr int features = 8;
 
 // Loaded 16 bytes at a time.
 struct alignas(16) feature_row {
@@ -16,10 +14,37 @@ struct alignas(16) feature_row {
 };
 
 struct retrieval_arrays {
+  static constexpr int nodes = 4;
+
   feature_row const *query, *key;
   float const *values, *alpha;
   float* output;
   index heads, channels;
+
+  static std::size_t rows(extents const& e) {
+    return static_cast<std::size_t>(e.batch * e.time * e.heads);
+  }
+  static std::size_t inputs(extents const& e) {
+    return 2 * features * rows(e) + static_cast<std::size_t>(e.numbers());
+  }
+  retrieval_arrays(extents const& e, float const* in, float* out)
+      : query(reinterpret_cast<feature_row const*>(in)),
+        key(query + rows(e)),
+        values(in + 2 * features * rows(e)),
+        alpha(in + inputs(e)),
+        output(out),
+        heads(e.heads),
+        channels(e.channels) {}
+
+  retrieval<float, normaliser::none> operation(extents const& e,
+                                               spectra::order_table<float> const& table) const {
+    auto const of = [&e](feature_row const* first) {
+      return sequence_view<float const>(first->of, e.batch, e.time, e.heads, features);
+    };
+    return {{of(query), of(key), whole(values, e)},
+            token_view<float const>(alpha, e.batch, e.time, e.heads),
+            table};
+  }
 
   // The loads of four tokens are on their way together.
   template <class Real, class Take>
@@ -70,73 +95,14 @@ struct retrieval_arrays {
   }
 };
 
-class problem {
- public:
-  explicit problem(extents const& e)
-      : e_(e),
-        numbers_(static_cast<std::size_t>(e.numbers())),
-        orders_(numbers_ / static_cast<std::size_t>(e.channels)),
-        loops_(e, nodes),
-        inputs_(numbers_ + beside()),
-        outputs_(numbers_ + beside()) {
-    float *const query = inputs_.data(), *const key = query + features * orders_;
-    float *const values = key + features * orders_, *const alpha = values + numbers_;
-    arrays_ = {reinterpret_cast<feature_row*>(query),
-               reinterpret_cast<feature_row*>(key),
-               values,
-               alpha,
-               outputs_.data(),
-               e.heads,
-               e.channels};
-    for_each(alpha - query, 256, nullptr, fill_signed<float>{query, 1});
-    for_each(static_cast<index>(orders_), 256, nullptr, fill_orders{alpha, loops_.least_alpha()});
-    memory_ = device_array<std::byte>(cuda::workspace_bytes(operation()));
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  }
-
-  // Values are read and outputs written, beside features and an order for each head of a token.
-  static constexpr int moved_numbers = 2;
-  static constexpr int moved_by_walk = 2;
-  double bytes(int numbers) const {
-    return 4.0 * (numbers * static_cast<double>(numbers_) + static_cast<double>(beside()));
-  }
-  void const* inputs() const { return inputs_.data(); }
-  void* outputs() const { return outputs_.data(); }
-
-  void by_wane(cudaStream_t on) const {
-    cuda::run(cuda::stream{on}, operation(), whole(arrays_.output, e_),
-              cuda::workspace{memory_.data(), memory_.bytes()});
-  }
-  void by_walk(cudaStream_t on) const { loops_.walk(arrays_, on); }
-  double error() const { return loops_.error(arrays_); }
-
- private:
-  // Queries, keys and orders.
-  std::size_t beside() const { return (2 * features + 1) * orders_; }
-  retrieval<float, normaliser::none> operation() const {
-    auto const rows = [this](feature_row const* first) {
-      return sequence_view<float const>(first->of, e_.batch, e_.time, e_.heads, features);
-    };
-    token_view<float const> const alpha(arrays_.alpha, e_.batch, e_.time, e_.heads);
-    return {
-        {rows(arrays_.query), rows(arrays_.key), whole(arrays_.values, e_)}, alpha, loops_.table()};
-  }
-
-  extents e_;
-  std::size_t numbers_, orders_;
-  order_loops loops_;
-  device_array<float> inputs_, outputs_;  // queries, keys, values, orders
-  device_array<std::byte> memory_;
-  retrieval_arrays arrays_{};
-};
-
 }  // namespace
 
 std::vector<row> retrieval_rows() {
   extents const e = one_sequence;
-  return {{"retrieval/forward/" + e.text() + "/S:" + std::to_string(nodes) +
-               "/F:" + std::to_string(features),
-           [e](int rounds) { return held_against_walk<problem>(e, rounds); }}};
+  return {
+      {"retrieval/forward/" + e.text() + "/S:" + std::to_string(retrieval_arrays::nodes) +
+           "/F:" + std::to_string(features),
+       [e](int rounds) { return held_against_walk<order_problem<retrieval_arrays>>(e, rounds); }}};
 }
 
 }  // namespace wane::bench

@@ -57,6 +57,7 @@ std::vector<row> linear_bfloat16_rows();
 std::vector<row> linear_adjoint_rows();
 std::vector<row> exponential_bank_rows();
 std::vector<row> bank_adjoint_rows();
+std::vector<row> laplace_rows();
 std::vector<row> retention_rows();
 std::vector<row> retrieval_rows();
 

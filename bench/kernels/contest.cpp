@@ -94,9 +94,9 @@ std::map<std::string, double> held(contest const& what) {
   std::map<std::string, double> counters{{"max_rel_error", checked_error(what)}};
   int const threads = what.moved.threads;
   index const rounds = multiply_add_rounds(threads);
-  double const peak_flops = multiply_adds(rounds, threads, what.in_double);
-  std::vector<entrant> entrants{{what.ours},
-                                {[&] { multiply_adds(rounds, threads, what.in_double); }}};
+  bool const wide = what.in_double || what.computes_in_double;
+  double const peak_flops = multiply_adds(rounds, threads, wide);
+  std::vector<entrant> entrants{{what.ours}, {[&] { multiply_adds(rounds, threads, wide); }}};
   for (auto const& r : what.rivals) entrants.push_back({r.run});
   std::size_t const first_reference = entrants.size();
   // Within the cache streaming stores only drive the data out.

@@ -138,9 +138,9 @@ typename Op::gradients gradients_of(keyed_problem const& problem) {
     to.A = problem.whole(d.log_decay);
   } else {
     to.in = {problem.rows(d.query), problem.rows(d.key), problem.rows(d.value)};
-    if constexpr (std::is_same_v<decltype(to.log_decay), sequence_view<float>>)
+    if constexpr (requires { to.log_decay = problem.rows(d.log_decay); })
       to.log_decay = problem.rows(d.log_decay);
-    else if constexpr (std::is_same_v<decltype(to.log_decay), token_view<float>>)
+    else if constexpr (requires { to.log_decay = problem.whole(d.log_decay); })
       to.log_decay = problem.whole(d.log_decay);
   }
   if constexpr (requires { to.strength; }) to.strength = problem.whole(d.strength);

@@ -11,6 +11,7 @@
 //   vs_sequential      time over ours of the plain loop over tokens and channels, on one thread; of
 //                      matrix memories the loop in Eigen; of VORT's banks its equation 12
 //   vs_fading          our time on these data over our time on ordinary ones
+//   vs_all             our time with half of the nodes left out over our time with them masked by 0
 //   vs_shared          our time with VORT's banks over our time with 16 nodes that all orders share
 //   tokens_per_second  from the median time
 //   max_rel_error      largest difference from a wider type over the largest value, checked first
@@ -31,8 +32,10 @@ int main(int argc, char** argv) {
   return exit_status("wane-bench", [&] {
     add_linear_recurrence_rows();
     add_exponential_bank_rows();
+    add_laplace_rows();
     add_keyed_rows();
     add_linear_attention_rows();
+    add_vla_rows();
     add_mamba1_rows();
     add_mamba2_rows();
     add_retention_rows();

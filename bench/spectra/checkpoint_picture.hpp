@@ -102,10 +102,6 @@ inline std::string cell_axis(std::string const& name, std::size_t count, bool fr
          name + "tics 0," + std::to_string(1 + (count - 1) / 8) + "\n";
 }
 
-inline std::string data_block(std::string const& name, std::string const& lines) {
-  return "$" + name + " << END_OF_DATA\n" + lines + "END_OF_DATA\n";
-}
-
 inline std::string picture(checkpoint_report const& found) {
   auto const ends = ends_of_timescales(found);
   layer_report const& middle = found.layers[found.layers.size() / 2];

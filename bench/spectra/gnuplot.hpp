@@ -27,6 +27,10 @@ inline std::string gnuplot_string(std::string const& text) {
   return result + "'";
 }
 
+inline std::string data_block(std::string const& name, std::string const& lines) {
+  return "$" + name + " << END_OF_DATA\n" + lines + "END_OF_DATA\n";
+}
+
 // Runs `program` with the script as its standard input and the file as its standard output.
 // False when there is no such program; throws when it fails.
 inline bool draw(std::string const& script, std::string const& file,

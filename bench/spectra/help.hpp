@@ -16,17 +16,20 @@ inline constexpr char const* purpose =
     "A recurrence with N channels of decay e^{-r_k} per step answers an impulse with\n"
     "sum_k c_k e^{-r_k lag}. This program takes a target kernel, finds the weights c_k that come\n"
     "closest to it for each choice of the rates (each spectrum), and prints how close that is.\n"
-    "Or it reads the decays of a trained model and says what they can remember.";
+    "Or it reads the decays of a trained model, or Laplace nodes, and says what they can remember.";
 
 inline std::string lesson() {
   std::string text =
-      "What to fit, or to read (give exactly one of --kernel, --text, --series, --checkpoint):\n"
+      "What to fit, or to read (give exactly one of --kernel, --text, --series, --checkpoint,\n"
+      "--laplace):\n"
       "  wane-spectra --kernel power:0.5                 lag^-0.5 on lags 1 to 100000\n"
       "  wane-spectra --kernel gl:0.3 --horizon 1e6      the kernel of a fractional sum\n"
       "  wane-spectra --text book.txt --plot book.svg    mutual information between bytes\n"
       "  wane-spectra --text src/*.cpp --horizon 4096    several texts, never joined\n"
       "  wane-spectra --series load.csv --column cpu     autocorrelation of a column\n"
-      "  wane-spectra --checkpoint model.safetensors     the decays of a trained model\n\n"
+      "  wane-spectra --checkpoint model.safetensors     the decays of a trained model\n"
+      "  wane-spectra --laplace nodes.json               half-lives and periods of Laplace "
+      "nodes\n\n"
       "With data, a power law through the lags that rise above the noise is printed with its 95 %\n"
       "confidence interval, and spectra are fitted to those lags, 1 at the first of them\n"
       "(--fit-to measured), or to the law on every lag up to the horizon (--fit-to law).\n\n"

@@ -18,6 +18,10 @@
 #include "spectra/compare.hpp"
 #include "spectra/gnuplot.hpp"
 #include "spectra/json.hpp"
+#include "spectra/laplace_json.hpp"
+#include "spectra/laplace_picture.hpp"
+#include "spectra/laplace_report.hpp"
+#include "spectra/laplace_summary.hpp"
 #include "spectra/measure.hpp"
 #include "spectra/options.hpp"
 #include "spectra/picture.hpp"
@@ -77,10 +81,17 @@ outputs read_checkpoint(options const& asked, progress& shown) {
           [found] { return json_text(*found); }, [found] { return picture(*found); }};
 }
 
+outputs read_laplace(std::string const& file) {
+  laplace_report const found = report_on_laplace(file);
+  return {summary(found), [found] { return laplace_csv(found); },
+          [found] { return json_text(found); }, [found] { return picture(found); }};
+}
+
 void run(options const& asked) {
   progress shown;
-  outputs const found =
-      asked.checkpoint.empty() ? compared_spectra(asked, shown) : read_checkpoint(asked, shown);
+  outputs const found = asked.laplace               ? read_laplace(*asked.laplace)
+                        : !asked.checkpoint.empty() ? read_checkpoint(asked, shown)
+                                                    : compared_spectra(asked, shown);
   shown.wipe();
   put_out(asked, found);
 }

@@ -23,9 +23,9 @@ constexpr std::int64_t most_channels = 256;
 
 // The arguments as they were typed.
 struct words {
-  std::string kernel, series, column, horizon, fit_from = "1", fit_to = "measured", channels, at,
-                                               spectra = "all", metric = "absolute", seed = "0",
-                                               threads, accuracy, json, csv, plot;
+  std::string kernel, series, laplace, column, horizon,
+      fit_from = "1", fit_to = "measured", channels, at, spectra = "all", metric = "absolute",
+      seed = "0", threads, accuracy, json, csv, plot;
   std::string head_size, coherence;
   std::vector<std::string> text, checkpoint, patterns;
 };
@@ -41,6 +41,8 @@ void add_options(CLI::App& app, words& w) {
   app.add_option("--checkpoint", w.checkpoint,
                  "files of one trained model: .safetensors, .npy, .csv")
       ->type_name("FILE...");
+  app.add_option("--laplace", w.laplace, "Laplace nodes as JSON: sigma, omega, window, mask")
+      ->type_name("FILE.json");
   app.add_option("--pattern", w.patterns, "tensors of the checkpoint that hold decays")
       ->type_name("REGEX=READING")
       ->expected(1);
@@ -140,17 +142,19 @@ void read_checkpoint_options(CLI::App const& app, words const& w, options& o) {
 }
 
 // An option that was given although it means nothing here is a mistake somewhere.
-void require_checkpoint(CLI::App const& app) {
-  bool const given = app.count("--checkpoint") > 0;
+void require_meaning(CLI::App const& app) {
+  bool const checkpoint = app.count("--checkpoint") > 0, laplace = app.count("--laplace") > 0;
   for (char const* const option : {"--pattern", "--head-size", "--coherence"}) {
-    if (!given && app.count(option) > 0) {
+    if (!checkpoint && app.count(option) > 0) {
       throw input_error(std::string(option) + " needs --checkpoint FILE");
     }
   }
-  for (char const* const option : {"--column", "--fit-from", "--fit-to", "--channels", "--at",
-                                   "--spectra", "--metric", "--accuracy", "--seed"}) {
-    if (given && app.count(option) > 0) {
-      throw input_error(std::string(option) + " means nothing with --checkpoint; leave it out");
+  std::string const source = checkpoint ? "--checkpoint" : "--laplace";
+  for (std::string const option : {"--column", "--fit-from", "--fit-to", "--channels", "--at",
+                                   "--spectra", "--metric", "--accuracy", "--seed", "--horizon"}) {
+    bool const read = laplace || (checkpoint && option != "--horizon");
+    if (read && app.count(option) > 0) {
+      throw input_error(option + " means nothing with " + source + "; leave it out");
     }
   }
 }
@@ -177,6 +181,7 @@ void require_files(CLI::App const& app, options const& o) {
     require_writable(files[i], names[i]);
     auto inputs = o.text.empty() ? o.checkpoint : o.text;
     if (!o.series.empty()) inputs.push_back(o.series);
+    if (o.laplace) inputs.push_back(*o.laplace);
     for (auto const& input : inputs) {
       std::error_code none;
       // Where there is no gnuplot the data of the picture go beside it.
@@ -199,18 +204,19 @@ void require_files(CLI::App const& app, options const& o) {
 
 options checked(CLI::App const& app, words const& w) {
   auto const sources = app.count("--kernel") + (app.count("--text") > 0) + app.count("--series") +
-                       (app.count("--checkpoint") > 0);
+                       (app.count("--checkpoint") > 0) + app.count("--laplace");
   if (sources != 1) {
     throw input_error(std::string(sources == 0 ? "nothing to fit" : "more than one thing to fit") +
                       "; give one of --kernel power:0.5, --text FILE, --series FILE.csv, "
-                      "--checkpoint FILE.safetensors (--help explains)");
+                      "--checkpoint FILE.safetensors, --laplace FILE.json (--help explains)");
   }
-  require_checkpoint(app);
+  require_meaning(app);
   options o;
   read_checkpoint_options(app, w, o);
   if (app.count("--kernel") > 0) o.kernel = kernel_in(w.kernel);
   o.text = w.text;
   o.series = w.series;
+  if (app.count("--laplace") > 0) o.laplace = w.laplace;
   o.column = w.column;
   if (app.count("--horizon") > 0) o.horizon = whole_number("--horizon", w.horizon, 2, longest);
   o.fit_from = whole_number("--fit-from", w.fit_from, 1, longest);

@@ -22,11 +22,12 @@ struct kernel_choice {
 inline constexpr std::int64_t usual_horizon = 100'000;
 
 struct options {
-  // Exactly one of these four is given: three say what is to be fitted, one what is to be read.
+  // Exactly one of these five is given: three say what is to be fitted, two what is to be read.
   std::optional<kernel_choice> kernel;
   std::vector<std::string> text;
   std::string series;
   std::vector<std::string> checkpoint;
+  std::optional<std::string> laplace;
 
   layer_options layers;     // how the decays of a checkpoint are found
   double coherence = 0.99;  // above it two of its channels are alike

@@ -24,6 +24,7 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
       "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
       "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
       "mamba2/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
+      "laplace/(forward|step|backward)/S:\\d+(/active:\\d+)?/C:\\d+/T:\\d+|"
       "retention/(forward|step|backward)(/K:\\d+)?/S:\\d+/V:\\d+/T:\\d+|"
       "retrieval/(forward|step|backward)/S:\\d+/F:\\d+/V:\\d+/T:\\d+|"
       "softmax_attention/(forward|backward)/H:\\d+/D:\\d+/T:\\d+)"
@@ -47,6 +48,7 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
                                  "rwkv7",
                                  "mamba1",
                                  "mamba2",
+                                 "laplace",
                                  "retention",
                                  "retrieval",
                                  "kimi_delta_attention"};
@@ -106,6 +108,9 @@ TEST(KernelsRows, MambasAndAttentionsSayTheirCountersInJson) {
                   {"of_triad", "of_fma", "vs_sequential", "tokens_per_second", "max_rel_error"});
   expect_counters("^(retention|retrieval)/step/",
                   {"of_triad", "of_fma", "vs_naive", "tokens_per_second", "max_rel_error"});
+  expect_counters("^laplace/step/S:32/",
+                  {"of_triad", "of_fma", "vs_naive", "vs_sequential", "max_rel_error"});
+  expect_counters("^laplace/forward/S:16/active:8/C:512/T:1000/", {"vs_all", "max_rel_error"});
   expect_counters("^retention/forward/K:10/",
                   {"of_fma", "vs_sequential", "vs_shared", "tokens_per_second", "max_rel_error"});
   expect_counters("^softmax_attention/backward/H:16/D:64/T:512/",

@@ -164,5 +164,48 @@ TEST(WrongInput, InACheckpoint) {
   });
 }
 
+TEST(WrongInput, InLaplaceNodes) {
+  scratch const place;
+  auto const refused = [&](std::string const& content, std::string const& said) {
+    expect_refused({{{"--laplace", place.write("n.json", content)}, said}});
+  };
+  refused("", "is not JSON");
+  refused("{\"sigma\": [0.1,}", "is not JSON: it goes wrong at byte 16");
+  refused("{\"sigma\": [1e999], \"omega\": [0]}", "no double can hold");
+  refused("[]", "has no layer");
+  refused("[1]", "layer 0: a layer must be an object");
+  refused("7", "a layer must be an object");
+  refused("{}", "sigma must be an array of numbers");
+  refused(R"({"sigma": [0.1], "omega": 0})", "omega must be an array of numbers");
+  refused(R"({"sigma": [null], "omega": [0]})", "sigma must be an array of numbers");
+  refused(R"({"sigma": [], "omega": []})", "sigma is empty");
+  refused(R"({"sigma": [0.1, 0.2], "omega": [0]})", "omega has 1 entries");
+  refused(R"({"sigma": [0.1, 0], "omega": [0, 0]})", "sigma[1] is 0; it must be finite and above");
+  refused(R"({"sigma": [1e-300], "omega": [0]})", "sigma[0] is 1e-300");
+  refused(R"({"sigma": [0.1], "omega": [4]})", "it aliases");
+  refused(R"({"sigma": [0.1], "omega": [0], "step": 0})", "step is 0; it must be positive");
+  refused(R"({"sigma": [0.1], "omega": [0], "step": "1"})", "step must be a number");
+  refused(R"({"sigma": [0.1], "omega": [0], "window": "ham"})", "'ham' is unknown; choose from");
+  refused(R"({"sigma": [0.1], "omega": [0], "window": 3})", "window must be a name");
+  refused(R"({"sigma": [0.1], "omega": [0], "window": "hann"})", "needs a width");
+  refused(R"({"sigma": [0.1], "omega": [0], "width": 3})", "width needs a window");
+  refused(R"({"sigma": [0.1], "omega": [0], "window": "hann", "width": -1})", "width is -1");
+  refused(R"({"sigma": [0.1], "omega": [0], "window": "hann", "width": 1e16})", "at most 1e+15");
+  refused(R"({"sigma": [0.1], "omega": [0], "mask": [0.1, 0.2]})", "mask has 2 entries");
+  refused(R"({"sigma": [0.1], "omega": [0], "mask": [1.5]})", "mask[0] is 1.5");
+  refused(R"({"sigma": [0.1], "omega": [0], "widht": 3})", "entry 'widht' is unknown; choose from");
+  refused(R"({"sigma": [0.1], "omega": [0], "name": 3})", "name must be a string");
+  refused(R"([{"sigma": [0.1], "omega": [0]}])", "layer 0: name is missing");
+  std::string const good = place.write("good.json", R"({"sigma": [0.1], "omega": [0]})");
+  expect_refused({
+      {{"--laplace", place.file("absent")}, "cannot be read"},
+      {{"--laplace", ""}, "cannot be read"},
+      {{"--laplace", good, "--kernel", "power:1"}, "more than one thing"},
+      {{"--laplace", good, "--horizon", "9"}, "--horizon means nothing with --laplace"},
+      {{"--laplace", good, "--coherence", "0.5"}, "needs --checkpoint"},
+      {{"--laplace", good, "--json", good}, "is a file to be read"},
+  });
+}
+
 }  // namespace
 }  // namespace wane::bench

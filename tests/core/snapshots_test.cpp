@@ -5,24 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
-#include <new>
 
 #include "support/expect_error.hpp"
-
-namespace {
-thread_local long allocations = 0;
-}
-
-// NOLINTBEGIN: out of line, where g++ does not take them for a mismatched pair
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-// NOLINTEND
+#include "support/memory_asked.hpp"
 
 namespace {
 
@@ -111,11 +96,11 @@ TEST(Snapshots, TooOldAreAnErrorThatChangesNothing) {
 TEST(Snapshots, AllocateNothing) {
   pushed p(3);
   pushed::positions const back = {2, 3};
-  long const before = allocations;
+  std::ptrdiff_t const before = support::asked.times;
   p.last.push(p.state);
   p.last.rollback_to(back, p.state);
   p.last.rollback(1, p.state);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(support::asked.times, before);
   EXPECT_GT(before, 0);
 }
 

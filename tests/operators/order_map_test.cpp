@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/expect_error.hpp"
+#include "support/lower_rank.hpp"
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "support/retention_problem.hpp"
@@ -15,27 +16,13 @@ namespace {
 
 using support::index;
 using support::nearness;
+using support::one;
 using support::tensor;
+using support::three;
+using support::two;
 
 constexpr index batch = 2, time = 5, width = 7, heads = 3;
 constexpr double least = 0.1;
-
-// A tensor whose last extents are 1, without them.
-template <class T>
-wane::view<T, 3> three(tensor<T> const& x) {
-  auto const all = x.view();
-  auto const &e = all.extent, &s = all.stride;
-  return {all.data, {e[0], e[1], e[2]}, {s[0], s[1], s[2]}};
-}
-template <class T>
-wane::view<T, 2> two(tensor<T> const& x) {
-  auto const all = three(x);
-  return {all.data, {all.extent[0], all.extent[1]}, {all.stride[0], all.stride[1]}};
-}
-template <class T>
-wane::view<T, 1> one(tensor<T> const& x) {
-  return {x.view().data, {x.view().extent[0]}, {x.view().stride[0]}};
-}
 
 template <class Io>
 struct orders {

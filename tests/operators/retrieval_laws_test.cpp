@@ -4,12 +4,15 @@
 
 #include "support/laws_hold.hpp"
 #include "support/retrieval_problem.hpp"
+#include "wane/operators/undecayed_retrieval.hpp"
+#include "wane/run/pair_adjoint.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {
 namespace {
 
-constexpr auto none = normaliser::none, decayed = normaliser::decayed;
+constexpr auto none = normaliser::none, decayed = normaliser::decayed,
+               undecayed = normaliser::undecayed;
 constexpr auto excluded = own_token::excluded;
 template <class T>
 using mixed_banks = support::banks<T, spectra::routing::linear>;
@@ -31,7 +34,10 @@ using InFloatAndDouble =
                      retrieval_problem<float, decayed>, retrieval_problem<double, decayed>,
                      retrieval_problem<float, none, excluded>,
                      retrieval_problem<float, decayed, excluded>,
-                     retrieval_problem<double, decayed, excluded, mixed_banks<double>>>;
+                     retrieval_problem<double, decayed, excluded, mixed_banks<double>>,
+                     retrieval_problem<float, undecayed>, retrieval_problem<double, undecayed>,
+                     retrieval_problem<float, undecayed, excluded>,
+                     retrieval_problem<double, undecayed, excluded, mixed_banks<double>>>;
 TYPED_TEST_SUITE(RetrievalLaws, InFloatAndDouble);
 
 TYPED_TEST(RetrievalLaws, Hold) {
@@ -49,15 +55,17 @@ memory_size const small_sizes[] = {
     {1, 19, 6, 3, 4, 2},
     {2, 19, 6, 3, 3, 3, {.groups = head_groups::tiled}},
     {1, 30, 2, 5, 9, 0, {.scale = -0.7, .normalise = true, .epsilon = 0.01}},
+    {1, 30, 2, 5, 9, 0, {.normalise = true, .epsilon = 0.01}},
 };
 
 template <class Problem>
 class RetrievalAdjointLaws : public ::testing::Test {};
-using InDouble =
-    ::testing::Types<retrieval_problem<double, none>, retrieval_problem<double, decayed>,
-                     retrieval_problem<double, none, excluded>,
-                     retrieval_problem<double, decayed, excluded>,
-                     retrieval_problem<double, decayed, excluded, mixed_banks<double>>>;
+using InDouble = ::testing::Types<
+    retrieval_problem<double, none>, retrieval_problem<double, decayed>,
+    retrieval_problem<double, none, excluded>, retrieval_problem<double, decayed, excluded>,
+    retrieval_problem<double, decayed, excluded, mixed_banks<double>>,
+    retrieval_problem<double, undecayed>, retrieval_problem<double, undecayed, excluded>,
+    retrieval_problem<double, undecayed, excluded, mixed_banks<double>>>;
 TYPED_TEST_SUITE(RetrievalAdjointLaws, InDouble);
 
 TYPED_TEST(RetrievalAdjointLaws, Hold) {

@@ -5,11 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "support/expect_error.hpp"
-#include "support/laws_hold.hpp"
 #include "support/memory_case.hpp"
 #include "support/retrieval_problem.hpp"
 #include "wane/run/pair_adjoint.hpp"
-#include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {
 namespace {
@@ -127,57 +125,6 @@ TEST(UndecayedRetrievalFloor, DividesWhereADenominatorIsLess) {
   EXPECT_NEAR(dq[0], 4, 1e-12);
   EXPECT_NEAR(dk[0], 16, 1e-12);
   EXPECT_NEAR(dv[0], 0.5, 1e-12);
-}
-
-template <class T>
-using mixed_banks = support::banks<T, spectra::routing::linear>;
-
-// Batch, time, heads, features, columns, groups of heads, options.
-memory_size const sizes[] = {
-    {1, 90, 2, 1, 1},
-    {1, 66, 2, 5, 7},
-    {2, 40, 1, 16, 17},
-    {1, 40, 6, 3, 4, 3, {.groups = head_groups::tiled}},
-    {1, 50, 2, 8, 9, 0, {.scale = 0.7, .normalise = true, .epsilon = 0.01}},
-};
-
-template <class Problem>
-class UndecayedRetrievalLaws : public ::testing::Test {};
-using InFloatAndDouble =
-    ::testing::Types<retrieval_problem<float, undecayed>, retrieval_problem<double, undecayed>,
-                     retrieval_problem<float, undecayed, excluded>,
-                     retrieval_problem<double, undecayed, excluded, mixed_banks<double>>>;
-TYPED_TEST_SUITE(UndecayedRetrievalLaws, InFloatAndDouble);
-
-TYPED_TEST(UndecayedRetrievalLaws, Hold) {
-  using T = accumulate_type<operator_of<TypeParam>>;
-  for (index i = 0; memory_size const& size : sizes)
-    support::expect_to_hold(check_laws(TypeParam(size), sizeof(T) == 4 ? 1e-6 : 1e-12),
-                            "case " + std::to_string(i++) + ", ");
-}
-
-memory_size const small_sizes[] = {
-    {1, 40, 1, 1, 1},
-    {2, 35, 2, 3, 5},
-    {1, 17, 1, 16, 8},
-    {2, 19, 6, 3, 3, 3, {.groups = head_groups::tiled}},
-    {1, 30, 2, 5, 9, 0, {.scale = -0.7, .normalise = true, .epsilon = 0.01}},
-    {1, 30, 2, 5, 9, 0, {.normalise = true, .epsilon = 0.01}},
-};
-
-template <class Problem>
-class UndecayedRetrievalAdjointLaws : public ::testing::Test {};
-using InDouble =
-    ::testing::Types<retrieval_problem<double, undecayed>,
-                     retrieval_problem<double, undecayed, excluded>,
-                     retrieval_problem<double, undecayed, excluded, mixed_banks<double>>>;
-TYPED_TEST_SUITE(UndecayedRetrievalAdjointLaws, InDouble);
-
-TYPED_TEST(UndecayedRetrievalAdjointLaws, Hold) {
-  for (index i = 0; memory_size const& size : small_sizes) {
-    TypeParam problem(size);
-    support::expect_to_hold(check_adjoint_laws(problem), "case " + std::to_string(i++) + ", ");
-  }
 }
 
 // Gradients of a narrower type are those in double of the same numbers, to their own rounding.

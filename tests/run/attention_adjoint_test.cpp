@@ -25,7 +25,7 @@ void expect_adjoint(attention_sizes const& s) {
       dv(s.batch, s.time + s.cache, s.heads, s.columns);
   g.fill([&](auto...) { return random.uniform(-1, 1); });
   wane::attend_adjoint(run.op(), g.view(), {dq.view(), dk.view(), dv.view()},
-                       {.packed = {s.starts}, .threads = 2});
+                       {.packed = {s.starts}, .key_packed = {s.key_starts}, .threads = 2});
   auto const loss = [&] {
     long double total = 0;
     double const scale = 1 / std::sqrt(static_cast<double>(s.rows));
@@ -88,6 +88,21 @@ TEST(AttendAdjoint, IsTheDerivative) {
                     .window = window,
                     .entropy = true});
   expect_adjoint({.time = 90, .heads = 1, .rows = 3, .columns = 5, .starts = {0, 3, 3, 80, 90}});
+  for (index other : {0, 70, -90})
+    expect_adjoint({.batch = 2,
+                    .time = 110,
+                    .rows = 3,
+                    .columns = 5,
+                    .cache = other,
+                    .entropy = true,
+                    .causal = false});
+  expect_adjoint({.time = 90,
+                  .rows = 3,
+                  .columns = 5,
+                  .cache = 40,
+                  .starts = {0, 3, 3, 80, 90},
+                  .causal = false,
+                  .key_starts = {0, 1, 70, 129, 130}});
 }
 
 TEST(AttendAdjoint, HasTheSameBitsForAnyThreads) {

@@ -2,52 +2,28 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <new>
-
 #include "support/bank_case.hpp"
+#include "support/laplace_problem.hpp"
+#include "support/memory_asked.hpp"
 #include "support/user_operators.hpp"
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/local_attention.hpp"
 #include "wane/run/pair.hpp"
 
 namespace {
-thread_local long allocations = 0;
-}
-
-// Not inlined: g++ would see std::free take what an operator gave.
-// NOLINTBEGIN
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size ? size : 1)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t align) {
-  ++allocations;
-  auto const a = static_cast<std::size_t>(align);
-  if (void* memory = std::aligned_alloc(a, (size + a - 1) / a * a)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-// NOLINTEND
-
-namespace {
 
 using support::index;
 using wane::decay_as;
 
+using support::laplace_problem;
+using wane::spectra::window_shape;
+
 template <class Op, class Out, class State>
-long allocations_of_step(Op const& op, wane::sequence_view<Out> y, wane::state_view<State> state) {
-  long const before = allocations;
+std::ptrdiff_t allocations_of_step(Op const& op, wane::sequence_view<Out> y,
+                                   wane::state_view<State> state) {
+  std::ptrdiff_t const before = support::asked.times;
   wane::step(op, y, state);
-  return allocations - before;
+  return support::asked.times - before;
 }
 
 TEST(Step, AllocatesNothing) {
@@ -80,6 +56,23 @@ TEST(Step, AllocatesNothing) {
     wane::recurrent_state<float> f(both);
     EXPECT_EQ(allocations_of_step(both, mean.view(), static_cast<wane::state_view<float>>(f)), 0);
   }
+}
+
+template <class Problem>
+void expect_no_allocations() {
+  Problem const problem({.tokens = 9, .columns = 150, .width = 4.5});
+  auto const op = problem.make(0, 9);
+  using V = wane::accumulate_type<typename Problem::operation>;
+  support::tensor<wane::real_type<V>> y(2, 9, 2, 150);
+  wane::recurrent_state<V> state(op);
+  EXPECT_EQ(allocations_of_step(op, y.view(), static_cast<wane::state_view<V>>(state)), 0);
+}
+
+TEST(Step, AllocatesNothingForWindows) {
+  expect_no_allocations<laplace_problem<float, window_shape::none>>();
+  expect_no_allocations<laplace_problem<double, window_shape::exponential>>();
+  expect_no_allocations<laplace_problem<float, window_shape::rectangular>>();
+  expect_no_allocations<laplace_problem<wane::bfloat16, window_shape::hann>>();
 }
 
 TEST(Step, TokenByTokenIsTheRun) {

@@ -33,6 +33,22 @@ TEST(LaplaceNodes, LoseHalfInAHalfLifeAndTurnWithTheirFrequency) {
   }
 }
 
+TEST(LaplaceNodes, AreKeptAsTheyAre) {
+  laplace_nodes const nodes{{1, 2, 3, 4}, {0, 0.1, 0.2, 0.3}, 0.5};
+  auto const keep = [&](std::vector<std::size_t> const& active) {
+    return kept_nodes(nodes, active);
+  };
+  auto const two = keep({1, 3});
+  EXPECT_EQ(two.sigma, (std::vector<double>{2, 4}));
+  EXPECT_EQ(two.omega, (std::vector<double>{0.1, 0.3}));
+  EXPECT_EQ(two.pole(1), nodes.pole(3));
+  EXPECT_EQ(keep({0, 1, 2, 3}).sigma, nodes.sigma);
+  EXPECT_TRUE(keep({}).sigma.empty());
+  expect_refusal([&] { (void)keep({1, 4}); }, {"active[1] is 4", "4 nodes"});
+  expect_refusal([&] { (void)keep({0, 2, 1}); }, {"active[2] is 1, after 2", "rise"});
+  expect_refusal([&] { (void)keep({2, 2}); }, {"active[1] is 2, after 2"});
+}
+
 TEST(LaplaceNodes, KeepSigmaAboveItsLeast) {
   for (double sigma : {0.011, 0.5, 40.0}) {
     double const parameter = parameter_of_sigma(sigma, 0.01);

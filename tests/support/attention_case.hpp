@@ -24,18 +24,33 @@ struct attention_sizes {
   bool entropy = false;
   std::vector<index> starts = {};
   support::arrangement lies = support::arrangement::plain;
+  bool causal = true;
+  std::vector<index> key_starts = {};  // of keys that lie apart
 
   index outputs() const { return columns + (entropy ? 1 : 0); }
   index of(index own) const { return own ? own : heads; }
   index head(index h, index own) const {
     return groups == head_groups::tiled ? h % of(own) : h / (heads / of(own));
   }
-  // The first key that query t may see, and the last.
+  // The keys that query t may see: first(t) <= s < end(t).
   index first(index t) const {
+    if (!causal) return starts.empty() ? 0 : keys_from()[sequence(t)];
     index begin = 0;
     for (index start : starts)
       if (start <= t) begin = start;
     return window ? std::max(begin, t + cache - window + 1) : begin;
+  }
+  index end(index t) const {
+    if (causal) return t + cache + 1;
+    return starts.empty() ? time + cache : keys_from()[sequence(t) + 1];
+  }
+
+ private:
+  std::vector<index> const& keys_from() const { return key_starts.empty() ? starts : key_starts; }
+  std::size_t sequence(index t) const {
+    std::size_t n = 0;
+    while (starts[n + 1] <= t) ++n;
+    return n;
   }
 };
 
@@ -57,17 +72,22 @@ struct attention_case {
   }
   wane::softmax_attention<Io> op(std::optional<double> scale = {}) const {
     return {{query, key, value},
-            {.scale = scale, .window = s.window, .groups = s.groups, .entropy = s.entropy}};
+            {.scale = scale,
+             .window = s.window,
+             .causal = s.causal,
+             .groups = s.groups,
+             .entropy = s.entropy}};
   }
   void run(int threads = 1) const {
-    wane::attend(op(), output.view(), {.packed = {s.starts}, .threads = threads});
+    wane::attend(op(), output.view(),
+                 {.packed = {s.starts}, .key_packed = {s.key_starts}, .threads = threads});
   }
   // The equation, in Real.
   template <class Real>
   std::vector<Real> naive(index b, index t, index h, double scale) const {
     std::vector<Real> weights, y(static_cast<std::size_t>(s.outputs()));
     Real greatest = -HUGE_VAL, total = 0;
-    for (index n = s.first(t); n <= t + s.cache; ++n) {
+    for (index n = s.first(t); n < s.end(t); ++n) {
       Real score = 0;
       for (index i = 0; i < s.rows; ++i)
         score += static_cast<Real>(query(b, t, s.head(h, s.query_heads), i)) *
@@ -76,7 +96,7 @@ struct attention_case {
       greatest = std::max(greatest, weights.back());
     }
     for (Real& w : weights) total += w = std::exp(w - greatest);
-    for (index n = s.first(t), k = 0; n <= t + s.cache; ++n, ++k)
+    for (index n = s.first(t), k = 0; n < s.end(t); ++n, ++k)
       for (index j = 0; j < s.columns; ++j)
         y[static_cast<std::size_t>(j)] +=
             weights[static_cast<std::size_t>(k)] / total *

@@ -67,6 +67,20 @@ struct accumulate_type_of<Op> {
 template <class Op>
 using accumulate_type = typename accumulate_type_of<Op>::type;
 
+// The type its outputs are rounded from: that too, unless the operator names one, `output`. One
+// that computes in complex numbers and answers with their real parts does.
+template <class Op>
+struct output_type_of {
+  using type = accumulate_type<Op>;
+};
+template <class Op>
+requires requires { typename Op::output; }
+struct output_type_of<Op> {
+  using type = typename Op::output;
+};
+template <class Op>
+using output_type = typename output_type_of<Op>::type;
+
 // A recurrence that is not affine in its state brings its own step, advance(at, state, write):
 // `state` is a view of rows x columns to update, write(j, y) takes output j. It names the type it
 // computes in, `accumulate`, and runs in order.

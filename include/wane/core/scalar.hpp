@@ -40,6 +40,15 @@ WANE_HOST_DEVICE real_type<T> real_part(T const& z) {
     return z;
 }
 
+// x as another type; of a complex number, where that is real, its real part.
+template <class To, class From>
+WANE_INLINE To convert(From const& x) {
+  if constexpr (is_complex<From> && !is_complex<To>)
+    return static_cast<To>(real_part(x));
+  else
+    return static_cast<To>(x);
+}
+
 // The type a stored value is computed in: itself, or float for the 16-bit storage types.
 template <class T>
 struct widened_type {

@@ -122,8 +122,6 @@ WANE_HOST_INLINE simd<To, W> convert(simd<From, W> x) {
   else
     return __builtin_convertvector(x.v, typename simd<To, W>::vector);
 }
-template <class To, class From>
-requires(!is_simd<From>) WANE_INLINE To convert(From const& x) { return static_cast<To>(x); }
 
 // The larger and the smaller of bound and x; x where x is NaN.
 template <class T, int W>

@@ -16,7 +16,7 @@ namespace wane {
 //   log_decay(), log_decay(i), log_decay(i, j)  at most one; natural log, <= 0, -inf resets
 //   decay(), decay(i), decay(i, j)              or one of these instead: the plain factor
 //   key(i)                                      absent: 1
-//   query(i)                                    absent: 1
+//   query(i), query(i, j)                       absent: 1 (the latter for banks of poles alone)
 //   erase_read(i)                               absent: nothing is erased
 //   erase_write(i)                              absent: -key(i), the delta rule: what is written is
 //                                               key (value - erase_read^T S)^T
@@ -42,6 +42,10 @@ concept has_key = requires(Token x, index i) {
 template <class Token>
 concept has_query = requires(Token x, index i) {
   x.query(i);
+};
+template <class Token, class Column = index>
+concept has_element_query = requires(Token x, index i, Column j) {
+  x.query(i, j);
 };
 template <class Token>
 concept has_erase = requires(Token x, index i) {

@@ -97,14 +97,15 @@ struct view {
                      [step](int l) { return l / C * step; });
   }
 
-  // Stores a value or a simd of them, rounded to the stored type.
+  // Stores a value or a simd of them, rounded to the stored type; of a complex number, where that
+  // is real, its real part.
   template <class V>
   WANE_INLINE void write(place<index> at, index column, V const& value) const {
-    if (data) *element(at, column) = static_cast<T>(static_cast<wide>(value));
+    if (data) *element(at, column) = static_cast<T>(convert<wide>(value));
   }
   template <class V>
   WANE_INLINE void write(place<index> at, V const& value) const requires(Rank == 3) {
-    if (data) *element(at) = static_cast<T>(static_cast<wide>(value));
+    if (data) *element(at) = static_cast<T>(convert<wide>(value));
   }
   template <class V, int W>
   WANE_HOST_INLINE void write(place<index> at, lanes<W> columns, simd<V, W> value) const {

@@ -92,6 +92,8 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
         V const read = read_from<Token>(w, s, after);
         if constexpr (has_query<Token>)
           y[k] = multiply_add(V(x.query(i)), read, y[k]);
+        else if constexpr (has_element_query<Token>)
+          y[k] = multiply_add(V(x.query(i, this->column(part))), read, y[k]);
         else
           y[k] = y[k] + read;
         s = after;

@@ -135,9 +135,11 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
   }
 
   // q_t dy_t
-  WANE_HOST_DEVICE V read_gradient(Token const& x, index i, V dy) const {
+  WANE_HOST_DEVICE V read_gradient(Token const& x, tile const& part, index i, V dy) const {
     if constexpr (has_query<Token>)
       return multiply(conjugate(V(x.query(i))), dy);
+    else if constexpr (has_element_query<Token>)
+      return multiply(conjugate(V(x.query(i, this->column(part)))), dy);
     else
       return dy;
   }
@@ -152,7 +154,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     E effect;
     for_tokens_backward(op, part, [&](int k, auto const& x, auto const& at) {
       auto const w = conjugate(this->decay(x, part, i));
-      V g = read_gradient(x, i, dy[k]);
+      V g = read_gradient(x, part, i, dy[k]);
       if (at.ends()) g = g + final_gradient(at.sequence(), part, i);
       V const c = carried(w, g, V(0));
       effect = at.ends() ? reset_to(c) : then_token(effect, w, c);
@@ -203,7 +205,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     V c = state_after(after_tokens, machine_.read_shared(this->before_tile(i)).drive);
     for_tokens_backward(op, part, [&](int k, auto const& x, auto const& at) {
       if (at.ends()) c = final_gradient(at.sequence(), part, i);
-      V const g = read_gradient(x, i, dy[k]) + c, written = strictly_causal<Token> ? c : g;
+      V const g = read_gradient(x, part, i, dy[k]) + c, written = strictly_causal<Token> ? c : g;
       auto const w = this->decay(x, part, i);
       V const decay_gradient = multiply(conjugate(decay_derivative(w, before[k])), g);
       if constexpr (has_key<Token>)

@@ -96,6 +96,14 @@ class keyed_memory {
     WANE_INLINE auto value(auto j) const {
       return convert<Accumulate>(memory.in_.value.read(where, j));
     }
+    // query . key
+    WANE_INLINE Accumulate match() const {
+      row_sum<Accumulate> total;
+      auto const &q = memory.in_.query, &k = memory.in_.key;
+      for_row_lanes<Accumulate>(q.stride[3] == 1 && k.stride[3] == 1, k.extent[3],
+                                [&](auto i) WANE_INLINE_LAMBDA { total.add(query(i), key(i)); });
+      return total.total();
+    }
 
    private:
     WANE_INLINE auto scaled(sequence_view<Io const> const& x, auto i, Accumulate factor) const {

@@ -21,6 +21,13 @@ struct retrieval_options {
   keyed_options keys = {};  // scale 1 when nothing is said
   own_token own = own_token::included;
   double floor = 1e-10;  // of denominators
+
+  // keys, with a scale.
+  keyed_options of_keys() const {
+    keyed_options all = keys;
+    all.scale = all.scale.value_or(1);
+    return all;
+  }
 };
 
 // n_t = sum_{i <= t} phi(q_t) . phi(k_i) w_{t-i}(alpha_i) v_i, with the weights w of retention, and
@@ -54,7 +61,7 @@ class retrieval : public keyed_memory<Io, Accumulate> {
   // nodes.
   retrieval(keyed_inputs<Io> const& in, token_view<Io const> alpha, Nodes const& nodes,
             retrieval_options const& options = {})
-      : keyed(in, with_scale(options.keys)),
+      : keyed(in, options.of_keys()),
         alpha_(alpha),
         nodes_(nodes),
         floor_(static_cast<Accumulate>(options.floor)),
@@ -115,7 +122,7 @@ class retrieval : public keyed_memory<Io, Accumulate> {
     token x{*this, this->terms_at(where), nodes_.at(static_cast<Accumulate>(alpha_.read(where))),
             Accumulate(0)};
     if (own_ == own_token::included)
-      x.own = sum([&](index s) WANE_INLINE_LAMBDA { return x.of.weight(s); }) * match(x);
+      x.own = sum([&](index s) WANE_INLINE_LAMBDA { return x.of.weight(s); }) * x.features.match();
     return x;
   }
 
@@ -161,11 +168,6 @@ class retrieval : public keyed_memory<Io, Accumulate> {
   };
 
  private:
-  static keyed_options with_scale(keyed_options options) {
-    options.scale = options.scale.value_or(1);
-    return options;
-  }
-
   // Row s F + f is that of node s and feature f: of(s, f), f lanes where `row` is. Where these lie
   // in two nodes, each has its own.
   template <class Row>
@@ -191,16 +193,6 @@ class retrieval : public keyed_memory<Io, Accumulate> {
     return total;
   }
 
-  // phi(q) . phi(k)
-  WANE_INLINE Accumulate match(token const& x) const {
-    row_sum<Accumulate> total;
-    auto const& in = this->in_;
-    for_row_lanes<Accumulate>(
-        in.query.stride[3] == 1 && in.key.stride[3] == 1, in.key.extent[3],
-        [&](auto f) WANE_INLINE_LAMBDA { total.add(x.features.query(f), x.features.key(f)); });
-    return total.total();
-  }
-
   // With g_s the gradient of the key of node s: dL/dc_s = phi(k) . g_s, and sum_s c_s g_s of
   // phi(k); that of phi(q) is the sum of the queries'. The own token adds to each.
   template <class V>
@@ -209,7 +201,7 @@ class retrieval : public keyed_memory<Io, Accumulate> {
     index const features = this->in_.key.extent[3];
     V by_alpha(0), by_match(0);
     if (own_ == own_token::included) {
-      by_alpha = sum([&](index s) { return x.of.slope(s); }) * match(x) * g.whole.direct;
+      by_alpha = sum([&](index s) { return x.of.slope(s); }) * x.features.match() * g.whole.direct;
       by_match = sum([&](index s) { return x.of.weight(s); }) * g.whole.direct;
     }
     for (index s = 0; s < nodes_.nodes(); ++s) {

@@ -1,4 +1,4 @@
-// Causal softmax attention, exact: the baseline that keeps every key and value, and no state.
+// Softmax attention, exact: the baseline that keeps every key and value, and no state.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,18 +13,21 @@ struct softmax_attention_options {
   std::optional<double> scale = {};
   // A query sees its own token and the window - 1 before it; 0: all.
   index window = 0;
+  // false: a query sees all keys, those of later tokens or of another sequence.
+  bool causal = true;
   head_groups groups = head_groups::interleaved;
   // Outputs have one more column, the entropy of p_t in nats: H_t = -sum_s p_ts log p_ts.
   bool entropy = false;
 };
 
-// y_t = sum_s p_ts value_s,    p_t = softmax over the s <= t in the window of scale query_t . key_s
+// y_t = sum_s p_ts value_s,    p_t = softmax over the s <= t in the window of scale query_t .
+// key_s, or over all s where it is not causal.
 //
 // query [B, T, H, K], key [B, S, H, K], value [B, S, H, V] and y [B, T, H, V], with the entropy
 // [B, T, H, V + 1]; any of the three may have fewer heads, which divide H (keys and values of
-// grouped queries, say). S >= T: the queries are those of the last T tokens, the S - T keys before
-// them a cache. A score of -inf weighs nothing; where all are -inf, y is 0, and so is its entropy.
-// Made for attend() and attend_adjoint() (wane/run).
+// grouped queries, say). Causal: S >= T, the queries are those of the last T tokens, the S - T keys
+// before them a cache. A score of -inf weighs nothing; where all are -inf, y is 0, and so is its
+// entropy. Made for attend() and attend_adjoint() (wane/run).
 template <class Io>
 class softmax_attention {
  public:
@@ -35,16 +38,23 @@ class softmax_attention {
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   softmax_attention(keyed_inputs<Io> const& in, softmax_attention_options const& options = {})
-      : in_(in), window_(options.window), groups_(options.groups), entropy_(options.entropy) {
+      : in_(in),
+        window_(options.window),
+        causal_(options.causal),
+        groups_(options.groups),
+        entropy_(options.entropy) {
     auto const &q = in.query.extent, &k = in.key.extent, &v = in.value.extent;
     check_extent("key", "batch", k[0], q[0]), check_extent("value", "batch", v[0], q[0]);
     check_extent("value", "time", v[1], k[1]), check_extent("key", "rows", k[3], q[3]);
-    require(k[1] >= q[1], "key has time ", k[1], "; it must be that of query or more, ", q[1]);
+    require(!causal_ || k[1] >= q[1], "key has time ", k[1], "; it must be that of query or more, ",
+            q[1]);
     index const heads = shape().heads;
     for (auto const& [name, of] : {std::pair{"query", q[2]}, {"key", k[2]}, {"value", v[2]}})
       require(of > 0 && heads % of == 0, name, " has heads ", of,
               "; they must divide those of all, ", heads);
     require(window_ >= 0, "window is ", window_, "; it must be 0 (all) or more");
+    require(causal_ || window_ == 0, "window is ", window_,
+            ", of an attention that is not causal; it must be 0 (all)");
     double const scale =
         options.scale.value_or(1 / std::sqrt(static_cast<double>(std::max<index>(q[3], 1))));
     require(std::isfinite(scale), "scale is ", scale, "; it must be finite");
@@ -68,6 +78,7 @@ class softmax_attention {
   index output_columns() const { return shape().columns + (entropy_ ? 1 : 0); }
   index keys() const { return in_.key.extent[1]; }
   index window() const { return window_; }
+  bool causal() const { return causal_; }
   accumulate scale() const { return scale_; }
 
   // What output head h reads: [T, K], [S, K] and [S, V].
@@ -86,6 +97,7 @@ class softmax_attention {
 
   keyed_inputs<Io> in_;
   index window_;
+  bool causal_;
   head_groups groups_;
   bool entropy_;
   accumulate scale_;

@@ -43,12 +43,7 @@ class match_sum : public keyed_memory<Io, Accumulate> {
         return simd<Accumulate, decltype(j)::width>(Accumulate(1));
     }
     WANE_INLINE Accumulate direct() const {
-      if (op.own_ == Accumulate(0)) return op.own_;
-      row_sum<Accumulate> total;
-      auto const& in = op.in_;
-      for_row_lanes<Accumulate>(in.query.stride[3] == 1 && in.key.stride[3] == 1, in.key.extent[3],
-                                [&](auto f) WANE_INLINE_LAMBDA { total.add(query(f), key(f)); });
-      return op.own_ * total.total();
+      return op.own_ == Accumulate(0) ? op.own_ : op.own_ * features.match();
     }
   };
   WANE_INLINE token at(place<> where) const { return {*this, this->terms_at(where)}; }
@@ -73,7 +68,7 @@ class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
   retrieval(keyed_inputs<Io> const& in, token_view<Io const> alpha, Nodes const& nodes,
             retrieval_options const& options = {})
       : quotient_of<numerator, denominator>(numerator(in, alpha, nodes, options),
-                                            denominator(in, with_scale(options.keys), options.own),
+                                            denominator(in, options.of_keys(), options.own),
                                             options.floor) {}
 
   // Any may be absent.
@@ -87,11 +82,6 @@ class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
   };
 
  private:
-  static keyed_options with_scale(keyed_options options) {
-    options.scale = options.scale.value_or(1);
-    return options;
-  }
-
   // Queries and keys are read by both: what the denominator gives them is held, [B, T, H, 2 F], in
   // the accumulating type, and added to what the numerator does.
   struct shared_gradients {

@@ -40,6 +40,29 @@ void adjoint_by_walks(Op const& op, sequence_view<Out const> const& dy, Gradient
     }
 }
 
+// Throws wane::error where what an adjoint takes does not fit; returns the number of sequences.
+template <class Op, class Out, class State>
+index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
+                   adjoint_options<State> const& options) {
+  recurrence_shape const shape = checked_shape(op);
+  check("output_gradient", output_gradient, output_shape_of(op));
+  check(options.packed, options.lengths, shape.batch, shape.time);
+  index const sequences = sequences_of(shape, options.packed);
+  check("initial", options.initial, sequences, shape);
+  check("final_gradient", options.final_gradient, sequences, shape);
+  check("initial_gradient", options.initial_gradient, sequences, shape);
+  return sequences;
+}
+
+// Throws wane::error where gradients do not fit what they are of.
+template <class Op, class Gradients>
+void check_gradients(Op const& op, Gradients const& to, index sequences) {
+  recurrence_shape const shape = op.shape();
+  if constexpr (requires { to.check(shape); }) to.check(shape);
+  if constexpr (requires { to.check(op); }) to.check(op);
+  if constexpr (requires { to.check(shape, sequences); }) to.check(shape, sequences);
+}
+
 // The vector-Jacobian product of run(op, y, ...): from dL/dy (`output_gradient`, [B, T, H,
 // columns]) to the gradients with respect to what the operator was made of, which `gradients` (most
 // often Op::gradients, whose absent views are skipped) receives, and to the initial state.
@@ -53,6 +76,9 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   static_assert(affine_recurrence<Op>,
                 "wane::adjoint: only an affine recurrence, one that brings "
                 "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
+  static_assert(!pole_bank<Op>,
+                "wane::adjoint: include wane/run/pole_adjoint.hpp for the adjoint of a bank of "
+                "poles");
   using T = accumulate_type<Op>;
   using Sink = sink_of<Gradients, Op>;
   static_assert(
@@ -81,23 +107,15 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
   static_assert(takes_what_it_names<Sink, T>,
                 "wane::adjoint: element, column, row and whole of a sink take gradients of the "
                 "type the recurrence computes in; one here takes another, and would not be called");
-  recurrence_shape const shape = checked_shape(op);
-  check("output_gradient", output_gradient, shape);
-  check(options.packed, options.lengths, shape.batch, shape.time);
-  index const sequences = sequences_of(shape, options.packed);
-  if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
-  if constexpr (requires { gradients.check(op); }) gradients.check(op);
-  if constexpr (requires { gradients.check(shape, sequences); }) gradients.check(shape, sequences);
-  check("initial", options.initial, sequences, shape);
-  check("final_gradient", options.final_gradient, sequences, shape);
-  check("initial_gradient", options.initial_gradient, sequences, shape);
+  check_gradients(op, gradients, check_shapes(op, output_gradient, options));
 
   sequence_view<Out const> const dy = output_gradient;
   if constexpr (has_panel_adjoint<Op>) {
     if constexpr (has_lags<Op>)
       if (adjoint_lags(op, dy, gradients, options)) return;
     if constexpr (has_two_way_adjoint<Op>)
-      if (shape.columns >= least_two_way_columns && adjoint_two_ways(op, dy, gradients, options))
+      if (recurrence_shape(op.shape()).columns >= least_two_way_columns &&
+          adjoint_two_ways(op, dy, gradients, options))
         return;
     adjoint_affine(op, dy, gradients, options);
   } else {

@@ -11,12 +11,15 @@
 namespace wane {
 
 struct attend_options {
-  // Sequences in one row, that do not see each other; then S = T.
+  // Sequences in one row, that do not see each other; then S = T, but for key_packed.
   packed_sequences packed = {};
   // Sequences of different lengths in a padded batch, one entry a row: row b holds lengths[b]
   // queries and S - T + lengths[b] keys from the front. Padding is neither read nor written, nor
   // are its gradients.
   std::span<index const> lengths = {};
+  // How the keys lie in an attention that is not causal, where that is not as the queries do.
+  packed_sequences key_packed = {};
+  std::span<index const> key_lengths = {};
   // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
   int threads = 0;
 };
@@ -25,43 +28,61 @@ struct attend_options {
 template <class Op>
 concept attention = requires(Op const& op, index i) {
   op.shape(), op.query(i, i), op.key(i, i), op.value(i, i), op.scale(), op.window(), op.keys();
-  op.output_columns(), op.entropy(), op.check_inputs();
+  op.causal(), op.output_columns(), op.entropy(), op.check_inputs();
 };
 
 // Tokens of the block that a task has, whose queries (or keys) lie across, and of those that pass
 // by it: as many as make their scores fit the second-level cache, and finding them in memory cheap.
 inline constexpr index attention_block = 384, attention_passing = 64;
 
-// Tokens [begin, end) of a sequence, whose tokens are [first, last).
+// Queries, or keys, [begin, end) of a sequence, and all that it has of both.
 struct token_block {
-  index batch, head, begin, end, first, last;
+  index batch, head, begin, end;
+  index_range queries, keys;
 };
 
-// Every head's sequences in blocks of `most`; `cached` tokens come before those of the queries.
-inline std::vector<token_block> blocks_of(recurrence_shape const& shape, index cached,
-                                          attend_options const& options, index most) {
+// How keys lie: on their own, or as the queries do.
+inline bool keys_lie_apart(attend_options const& options) {
+  return options.key_packed.present() || !options.key_lengths.empty();
+}
+
+// Every head's sequences in blocks of `most` queries, or keys.
+template <class Op>
+std::vector<token_block> blocks_of(Op const& op, index_range token_block::*of,
+                                   attend_options const& options, index most) {
   std::vector<token_block> blocks;
+  recurrence_shape const shape = op.shape();
   index const sequences = options.packed.present() ? options.packed.count() : shape.batch;
   for (index n = 0; n < sequences; ++n)
     for (index h = 0; h < shape.heads; ++h) {
       auto const [batch, first, end] = tokens_of(n, shape.time, options.packed, options.lengths);
-      index const last = end + cached;
-      for (index t = first; t < last; t += most)
-        blocks.push_back({batch, h, t, std::min(t + most, last), first, last});
+      token_block block{batch, h, 0, 0, {first, end}, {first, end + op.keys() - shape.time}};
+      if (!op.causal()) {
+        auto const keys = keys_lie_apart(options)
+                              ? tokens_of(n, op.keys(), options.key_packed, options.key_lengths)
+                              : tokens_of(n, op.keys(), options.packed, options.lengths);
+        block.keys = {keys.begin, keys.end};
+      }
+      for (index t = (block.*of).begin; t < (block.*of).end; t += most) {
+        block.begin = t, block.end = std::min(t + most, (block.*of).end);
+        blocks.push_back(block);
+      }
     }
   return blocks;
 }
 
-// The keys that query t sees, in a sequence that begins with key `first`.
+// The keys that query t sees, in the sequence of a block.
 template <class Op>
-index_range keys_seen(Op const& op, index t, index first) {
-  index const own = t + op.keys() - op.shape().time;
+index_range keys_seen(Op const& op, index t, token_block const& in) {
+  if (!op.causal()) return in.keys;
+  index const own = t + op.keys() - op.shape().time, first = in.keys.begin;
   return {op.window() ? std::max(first, own - op.window() + 1) : first, own + 1};
 }
-// The queries that see key s, in a sequence that ends before query `last`.
+// The queries that see key s.
 template <class Op>
-index_range queries_seeing(Op const& op, index s, index last) {
-  index const own = s - (op.keys() - op.shape().time);
+index_range queries_seeing(Op const& op, index s, token_block const& in) {
+  if (!op.causal()) return in.queries;
+  index const own = s - (op.keys() - op.shape().time), last = in.queries.end;
   bool const cut = op.window() && op.window() < last - own;
   return {std::max<index>(own, 0), cut ? own + op.window() : last};
 }
@@ -99,15 +120,14 @@ class attending {
   // columns of the queries that see some of them.
   template <class Use>
   void for_each_keys(Use const& use) {
-    index const last = keys_seen(op_, block_.end - 1, block_.first).end;
-    for (index s = keys_seen(op_, block_.begin, block_.first).begin; s < last;
-         s += attention_passing) {
+    index const last = keys_seen(op_, block_.end - 1, block_).end;
+    for (index s = keys_seen(op_, block_.begin, block_).begin; s < last; s += attention_passing) {
       index const count = std::min(attention_passing, last - s);
       keys.take(op_.key(block_.batch, block_.head), s, count);
       values.take(op_.value(block_.batch, block_.head), s, count);
-      index_range const seeing = within({queries_seeing(op_, s, block_.last).begin,
-                                         queries_seeing(op_, s + count - 1, block_.last).end},
-                                        block_.begin, count_);
+      index_range const seeing = within(
+          {queries_seeing(op_, s, block_).begin, queries_seeing(op_, s + count - 1, block_).end},
+          block_.begin, count_);
       multiply_tiles(count, whole_vectors<T>(seeing), keys, queries_, scores, op_.shape().rows);
       use(s, count, seeing);
     }
@@ -115,10 +135,10 @@ class attending {
 
   // What query i of the block sees of keys [s, s + count), and which queries see key s.
   index_range seen(index i, index s, index count) const {
-    return within(keys_seen(op_, block_.begin + i, block_.first), s, count);
+    return within(keys_seen(op_, block_.begin + i, block_), s, count);
   }
   index_range seeing_key(index s) const {
-    return within(queries_seeing(op_, s, block_.last), block_.begin, count_);
+    return within(queries_seeing(op_, s, block_), block_.begin, count_);
   }
 
   T total(index i) const { return totals_.row(0)[i]; }
@@ -195,7 +215,23 @@ template <attention Op>
 void check_attention(Op const& op, attend_options const& options) {
   op.check_inputs();
   check(options.packed, options.lengths, op.shape().batch, op.shape().time);
-  if (options.packed.present()) check_extent("key", "time", op.keys(), op.shape().time);
+  bool const packed = options.packed.present(), apart = keys_lie_apart(options);
+  if (packed && !apart) check_extent("key", "time", op.keys(), op.shape().time);
+  if (op.causal())
+    return require(!apart,
+                   "key_packed or key_lengths is given; they are for an attention that is "
+                   "not causal");
+  if (!apart) {
+    if (!options.lengths.empty()) check_extent("key", "time", op.keys(), op.shape().time);
+    return;
+  }
+  index const batch = op.shape().batch;
+  check(options.key_packed, options.key_lengths, batch, op.keys());
+  index const sequences = packed ? options.packed.count() : batch;
+  index const of_keys = options.key_packed.present() ? options.key_packed.count() : batch;
+  require(packed == options.key_packed.present() && of_keys == sequences, "the keys are of ",
+          of_keys, options.key_packed.present() ? " packed" : "", " sequences; they must be of ",
+          sequences, packed ? " packed, as the queries" : " as the queries");
 }
 
 // output [B, T, H, V or V + 1] receives y. Memory beside it: one block a thread. The output does
@@ -207,7 +243,7 @@ void attend(Op const& op, sequence_view<Out> output, attend_options const& optio
   check_attention(op, options);
   check("output", output, output_shape_of(op));
   index const columns = op.shape().columns;
-  auto const blocks = blocks_of(op.shape(), 0, options, attention_block);
+  auto const blocks = blocks_of(op, &token_block::queries, options, attention_block);
   for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
                 [&](index task) {
                   token_block const& block = blocks[static_cast<std::size_t>(task)];

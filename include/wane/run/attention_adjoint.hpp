@@ -99,17 +99,16 @@ void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> cons
       key_gradient(most, shape.rows), value_gradient(most, shape.columns);
   keys.take_transposed(op.key(block.batch, block.head), block.begin, count);
   values.take_transposed(op.value(block.batch, block.head), block.begin, count);
-  index const last = queries_seeing(op, block.end - 1, block.last).end;
-  for (index t = queries_seeing(op, block.begin, block.last).begin; t < last;
-       t += attention_passing) {
+  index const last = queries_seeing(op, block.end - 1, block).end;
+  for (index t = queries_seeing(op, block.begin, block).begin; t < last; t += attention_passing) {
     index const some = std::min(attention_passing, last - t);
     queries.take(op.query(block.batch, block.head), t, some, op.scale());
     g.take(of_values(op, dy), t, some);
     auto const seen = [&](index query) {
-      return within(keys_seen(op, query, block.first), block.begin, count);
+      return within(keys_seen(op, query, block), block.begin, count);
     };
     auto const seeing = [&](index i) {
-      return within(queries_seeing(op, block.begin + i, block.last), t, some);
+      return within(queries_seeing(op, block.begin + i, block), t, some);
     };
     index_range const rows{seen(t).begin, seen(t + some - 1).end};
     multiply_tiles(some, whole_vectors<T>(rows), queries, keys, scores, shape.rows);
@@ -165,18 +164,16 @@ void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
   auto const summaries_of = [&](token_block const& block) {
     return summaries.data() + (block.batch * shape.heads + block.head) * shape.time;
   };
-  auto const for_each_block = [&](index cached, auto const& task) {
-    auto const blocks = blocks_of(shape, cached, options, attention_block);
+  auto const for_each_block = [&](index_range token_block::*of, auto const& task) {
+    auto const blocks = blocks_of(op, of, options, attention_block);
     for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
                   [&](index i) { task(blocks[static_cast<std::size_t>(i)]); });
   };
-  for_each_block(0, [&](token_block const& block) {
+  for_each_block(&token_block::queries, [&](token_block const& block) {
     query_adjoint(op, block, dy_of(block), summaries_of(block), to.query);
   });
   if (!to.key.data && !to.value.data) return;
-  index const cached = op.keys() - shape.time;
-  for_each_block(cached, [&](token_block block) {
-    block.last -= cached;
+  for_each_block(&token_block::keys, [&](token_block const& block) {
     key_adjoint(op, block, dy_of(block), summaries_of(block), to.key, to.value);
   });
 }

@@ -62,14 +62,7 @@ void check_whole(adjoint_options<State> const& options, index sequences) {
 template <windowed_attention Op, class Out, class Gradients, class State = accumulate_type<Op>>
 void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
              adjoint_options<State> const& options = {}) {
-  recurrence_shape const shape = checked_shape(op);
-  check("output_gradient", output_gradient, output_shape_of(op));
-  check(options.packed, options.lengths, shape.batch, shape.time);
-  index const sequences = sequences_of(shape, options.packed);
-  check("initial", options.initial, sequences, shape);
-  check("final_gradient", options.final_gradient, sequences, shape);
-  check("initial_gradient", options.initial_gradient, sequences, shape);
-  check_whole(options, sequences);
+  check_whole(options, check_shapes(op, output_gradient, options));
   attend_adjoint(
       op.whole(), output_gradient, gradients,
       {.packed = options.packed, .lengths = options.lengths, .threads = options.threads});

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "wane/core/poles.hpp"
 #include "wane/core/state.hpp"
 #include "wane/core/walk.hpp"
 
@@ -68,6 +69,9 @@ consteval void check_terms() {
     static_assert(channelwise<Op> && decays_by_element<Token>,
                   "wane: a token of a channelwise recurrence has value(j) and log_decay(i, j) or "
                   "decay(i, j), and no other term");
+  static_assert(!has_element_query<Token> || pole_bank<Op>,
+                "wane: query(i, j) is for banks of poles (wane/core/poles.hpp); elsewhere a query "
+                "is that of a row");
   using V = accumulate_type<Op>;
   using D = decltype(decay_of(std::declval<Token>(), index{}, index{}));
   static_assert(std::is_same_v<D, no_decay> || std::is_same_v<D, plain_decay<V>> ||

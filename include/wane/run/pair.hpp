@@ -76,16 +76,6 @@ void run_parts(Op const& op, sequence_view<T> const& a, sequence_view<T> const& 
   run_part(op.first(), a, options, [&](auto const& s) { return op.state_of_first(s); });
 }
 
-// body(place) for the tokens that are there, of every sequence and head.
-template <class Options, class Body>
-void for_each_place(recurrence_shape const& shape, Options const& options, Body const& body) {
-  for_each_task(shape.batch * shape.heads, threads_to_use(options.threads), [&](index task) {
-    index const batch = task / shape.heads;
-    index const end = tokens_of(batch, shape.time, {}, options.lengths).end;
-    for (index t = 0; t < end; ++t) body(place<>{batch, t, task % shape.heads});
-  });
-}
-
 // A pair: each part runs as it would alone, and what they give, in the accumulating type, is put
 // together. Holds B T H numbers for each column of the second part, and of the first where the
 // output is of another type.

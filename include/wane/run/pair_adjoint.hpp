@@ -14,8 +14,7 @@ void with_part_gradients(sum_of<First, Second> const&, sequence_view<Out const> 
   body(dy, dy);
 }
 
-// With y = n / m, m = max(d, floor):  dn = dy / m,  dd = -sum_j dy_j y_j / m where d is not below
-// the floor, and otherwise 0. n and d are computed once more, and held.
+// Of a quotient n and d are computed once more, and held.
 template <class First, class Second, class Out, class State, class Body>
 void with_part_gradients(quotient_of<First, Second> const& op, sequence_view<Out const> const& dy,
                          adjoint_options<State> const& options, Body const& body) {
@@ -23,22 +22,10 @@ void with_part_gradients(quotient_of<First, Second> const& op, sequence_view<Out
   held_outputs<T> numerators(output_shape_of(op.first())),
       denominators(output_shape_of(op.second()));
   sequence_view<T> const a = numerators.view(), b = denominators.view();
-  run_parts(op, a, b,
-            run_options<State>{.initial = options.initial,
-                               .packed = options.packed,
-                               .lengths = options.lengths,
-                               .direction = options.direction,
-                               .threads = options.threads});
+  run_parts(op, a, b, run_of(options));
   for_each_place(op.shape(), options, [&](place<> at) {
-    T *const n = a.element(at, 0), *const d = b.element(at, 0);
-    T const divisor = op.divisor(*d);
-    wider<T> along(0);
-    for (index j = 0; j < a.extent[3]; ++j) {
-      T const g = static_cast<T>(dy.read(at, j)) / divisor;
-      along += static_cast<wider<T>>(g) * static_cast<wider<T>>(n[j] / divisor);
-      n[j] = g;
-    }
-    *d = *d < divisor ? T(0) : static_cast<T>(-along);
+    T& d = *b.element(at, 0);
+    gradient_of_quotient(dy, at, op.divisor(d), a.extent[3], a.element(at, 0), d);
   });
   body(sequence_view<T const>(a), sequence_view<T const>(b));
 }
@@ -51,9 +38,7 @@ void check_adjoint(Op const& op, Gradients const& to, adjoint_options<State> con
     check_gradients(op.whole(), to);
     check_whole(options, sequences);
   } else {
-    if constexpr (requires { to.check(op.shape()); }) to.check(op.shape());
-    if constexpr (requires { to.check(op); }) to.check(op);
-    if constexpr (requires { to.check(op.shape(), sequences); }) to.check(op.shape(), sequences);
+    check_gradients(op, to, sequences);
   }
   if constexpr (paired_recurrence<Op> && requires { to.first, to.second; }) {
     check_adjoint(op.first(), to.first, options, sequences);
@@ -68,13 +53,7 @@ void check_adjoint(Op const& op, Gradients const& to, adjoint_options<State> con
 template <paired_recurrence Op, class Out, class Gradients, class State = accumulate_type<Op>>
 void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
              adjoint_options<State> const& options = {}) {
-  recurrence_shape const shape = checked_shape(op);
-  check("output_gradient", output_gradient, output_shape_of(op));
-  check(options.packed, options.lengths, shape.batch, shape.time);
-  index const sequences = sequences_of(shape, options.packed);
-  check("initial", options.initial, sequences, shape);
-  check("final_gradient", options.final_gradient, sequences, shape);
-  check("initial_gradient", options.initial_gradient, sequences, shape);
+  index const sequences = check_shapes(op, output_gradient, options);
   check_adjoint(op, gradients, options, sequences);
 
   auto const options_of = [&](auto const& part_of) {

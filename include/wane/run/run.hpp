@@ -6,6 +6,8 @@
 #include "wane/run/channels.hpp"
 #include "wane/run/elements.hpp"
 #include "wane/run/lags.hpp"
+#include "wane/run/pole_coefficients.hpp"
+#include "wane/run/poles.hpp"
 #include "wane/run/sequential.hpp"
 #include "wane/run/step.hpp"
 
@@ -27,6 +29,10 @@ template <diagonal_recurrence Op, class Out, class State>
 void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   if constexpr (channelwise<Op>)
     run_channels(op, output, options);
+  else if constexpr (pole_bank<Op> && !is_complex<Out>)
+    run_poles(op, output, options);
+  else if constexpr (node_coefficients<Op> && !is_complex<Out>)
+    run_coefficients<transform_side::past>(op, output, options);
   else if constexpr (runs_in_panels<Op>) {
     if constexpr (has_lags<Op>)
       if (lags_pay(op, options) && run_lags(op, output, options)) return;
@@ -40,19 +46,9 @@ void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State
     run_in_order(op, output, options);
 }
 
-// Runs `op` over all its tokens: output [B, T, H, columns] (output_shape_of) receives y. The form
-// of the operator and its shape choose the order of the work; step gives the same values.
-// The output may be the memory of the operator's own per-token, per-column input of the same type
-// and strides; otherwise inputs and outputs do not overlap.
-// Throws wane::error, before anything is written, when a shape does not fit.
-template <class Op, class Out, class State = accumulate_type<Op>>
-void run(Op const& op, sequence_view<Out> output, run_options<State> const& options = {}) {
-  static_assert(diagonal_recurrence<Op>,
-                "wane::run: this type is no recurrence; it needs shape() "
-                "and at(place), which gives a token with value(j), or shape() and its own "
-                "advance(place, state, write); see wane/core/recurrence.hpp");
-  static_assert(!std::is_const_v<Out>,
-                "wane::run: the output is a view of constants; it must be writable");
+// Throws wane::error where what a run takes does not fit; returns the number of sequences.
+template <class Op, class Out, class State>
+index check_run(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = checked_shape(op);
   check("output", output, output_shape_of(op));
   check(options.packed, options.lengths, shape.batch, shape.time);
@@ -60,8 +56,13 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
   check("initial", options.initial, sequences, shape);
   check("final", options.final, sequences, shape);
   check(options.keep, sequences, shape);
-  run_walks(op, output, options);
-  for (index n = 0; n < sequences; ++n) {
+  return sequences;
+}
+
+// The positions of the states that a run gives.
+template <class State>
+void count_tokens(recurrence_shape const& shape, run_options<State> const& options) {
+  for (index n = 0; n < sequences_of(shape, options.packed); ++n) {
     walk const w = walk_of(n * shape.heads, shape, options, options.initial.positions);
     auto const count = [&](state_view<State> const& state, index seen) {
       if (state.positions) state.positions[n] = w.position - 1 + seen;
@@ -69,6 +70,26 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
     for (auto const& kept : options.keep) count(kept.state, std::min(kept.tokens, w.count));
     count(options.final, w.count);
   }
+}
+
+// Runs `op` over all its tokens: output [B, T, H, columns] (output_shape_of) receives y. The form
+// of the operator and its shape choose the order of the work; step gives the same values.
+// The output may be the memory of the operator's own per-token, per-column input of the same type
+// and strides; otherwise inputs and outputs do not overlap.
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <class Op, class Out, class State = accumulate_type<Op>>
+void run(Op const& op, sequence_view<Out> output, run_options<State> const& options = {}) {
+  static_assert(is_complex<Out> || !is_complex<output_type<Op>>,
+                "wane::run: the outputs are complex; a view of real numbers cannot take them");
+  static_assert(diagonal_recurrence<Op>,
+                "wane::run: this type is no recurrence; it needs shape() "
+                "and at(place), which gives a token with value(j), or shape() and its own "
+                "advance(place, state, write); see wane/core/recurrence.hpp");
+  static_assert(!std::is_const_v<Out>,
+                "wane::run: the output is a view of constants; it must be writable");
+  check_run(op, output, options);
+  run_walks(op, output, options);
+  count_tokens(op.shape(), options);
 }
 
 // The tokens of one walk into a state, without allocating.
@@ -105,7 +126,11 @@ void step_walk(Op const& op, walk const& w, sequence_view<Out> const& output,
     }
     for (index k = 0; k < w.count; ++k) {
       auto const at = w.token(k);
-      advance(op, at, state, [&](index j, V y) { output.write(at, j, y); });
+      auto const write = [&](index j, V y) { output.write(at, j, y); };
+      if constexpr (pole_bank<Op> && std::is_same_v<State, V>)
+        advance_poles(op, at, state, write);
+      else
+        advance(op, at, state, write);
     }
   }
 }
@@ -116,6 +141,8 @@ void step_walk(Op const& op, walk const& w, sequence_view<Out> const& output,
 template <class Op, class Out, class State>
 void step(Op const& op, sequence_view<Out> output, state_view<State> state,
           step_options const& options = {}) {
+  static_assert(is_complex<Out> || !is_complex<output_type<Op>>,
+                "wane::step: the outputs are complex; a view of real numbers cannot take them");
   static_assert(diagonal_recurrence<Op>,
                 "wane::step: this type is no recurrence; it needs shape() "
                 "and at(place), which gives a token with value(j), or shape() and its own "

@@ -52,6 +52,8 @@ WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& stat
         V const read = read_from<Token>(w, before, static_cast<V>(s));
         if constexpr (has_query<Token>)
           y[n] = multiply_add(query, read, y[n]);
+        else if constexpr (has_element_query<Token>)
+          y[n] = multiply_add(V(x.query(i, first + n)), read, y[n]);
         else
           y[n] = y[n] + read;
       }

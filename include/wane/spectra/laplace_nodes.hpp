@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <span>
 #include <vector>
 
 #include "wane/core/error.hpp"
@@ -55,6 +56,23 @@ inline laplace_nodes initial_laplace_nodes(std::int64_t count, double slowest, d
   nodes.omega = evenly_spaced(count, 0, last_omega);
   require_nodes(nodes);
   return nodes;
+}
+
+// These nodes alone, in the same order: what a layer runs once some are dropped, at no cost of the
+// rest; read-outs are taken of the same. Throws wane::error unless `active` rises, within those
+// there are. It may be empty, though a recurrence needs at least one node.
+inline laplace_nodes kept_nodes(laplace_nodes const& nodes, std::span<std::size_t const> active) {
+  require_nodes(nodes);
+  laplace_nodes kept{{}, {}, nodes.step};
+  for (std::size_t n = 0; n < active.size(); ++n) {
+    std::size_t const k = active[n];
+    require(k < nodes.sigma.size(), "active[", n, "] is ", k, "; there are ", nodes.sigma.size(),
+            " nodes and it must be one of them, from 0");
+    require(n == 0 || active[n - 1] < k, "active[", n, "] is ", k, ", after ", active[n - 1],
+            "; active must rise");
+    kept.sigma.push_back(nodes.sigma[k]), kept.omega.push_back(nodes.omega[k]);
+  }
+  return kept;
 }
 
 // sigma = least + softplus(parameter) stays above `least` whatever is learnt.

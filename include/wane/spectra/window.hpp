@@ -17,6 +17,11 @@ enum class window_shape {
   gaussian      // e^{-l^2/(2W^2)}
 };
 
+// Whether the weight is 0 from lag W on; the others reach back for ever.
+constexpr bool is_cut(window_shape shape) {
+  return shape == window_shape::rectangular || shape == window_shape::hann;
+}
+
 // The weight w(l; W) of lag l, W the half width in tokens (STLT, section 3.2), and its derivative
 // in W.
 class window {
@@ -28,9 +33,7 @@ class window {
   window_shape shape() const { return shape_; }
   double width() const { return width_; }
   // Beyond so many tokens the weight is 0.
-  double reach() const {
-    return shape_ == window_shape::rectangular || shape_ == window_shape::hann ? width_ : HUGE_VAL;
-  }
+  double reach() const { return is_cut(shape_) ? width_ : HUGE_VAL; }
 
   double operator()(double lag) const {
     double const x = std::abs(lag) / width_;

@@ -26,6 +26,8 @@ class adjoint_law_kit {
  public:
   using Op = operator_of<P>;
   using T = accumulate_type<Op>;
+  using Y = output_type<Op>;
+  using Input = std::remove_cvref_t<decltype(std::declval<P&>().inputs()[0][0])>;
   using numbers = std::vector<T>;
   static_assert(std::is_same_v<real_type<T>, double>,
                 "wane::testing: the laws of the adjoint are checked in double; in float the "
@@ -42,9 +44,15 @@ class adjoint_law_kit {
         static_cast<std::size_t>(shape_.batch * shape_.time * shape_.heads * outputs_.columns);
     auto const states =
         static_cast<std::size_t>(shape_.batch * shape_.heads * shape_.rows * shape_.columns);
-    initial_ = random_numbers<T>(states, bits_);
+    recurrent_state<T> initial(shape_.batch, shape_.heads, shape_.rows, shape_.columns);
+    if constexpr (requires { p.begin(initial, bits_); }) {
+      p.begin(initial, bits_);
+      initial_.assign(initial.values().begin(), initial.values().end());
+    } else {
+      initial_ = random_numbers<T>(states, bits_);
+    }
     final_gradient_ = random_numbers<T>(states, bits_);
-    output_gradient_ = random_numbers<T>(outputs, bits_);
+    output_gradient_ = random_numbers<Y>(outputs, bits_);
   }
 
   std::vector<law_result> check() {
@@ -53,7 +61,7 @@ class adjoint_law_kit {
     if constexpr (Adjoint::takes_lengths) {
       lengths_ = padded_lengths(shape_);
       for (auto gradient : problem_.input_gradients())
-        std::fill(gradient.begin(), gradient.end(), T(0));
+        std::fill(gradient.begin(), gradient.end(), Input(0));
       auto const bits = bits_;
       derivatives(results, 1, "adjoint: derivative of a padded batch by ");
       bits_ = bits;
@@ -72,8 +80,9 @@ class adjoint_law_kit {
     auto inputs = problem_.inputs();
     auto gradients = problem_.input_gradients();
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      results.push_back(derivative(by + "input " + std::to_string(i), std::span<T>(inputs[i]),
-                                   numbers(gradients[i].begin(), gradients[i].end()), trials));
+      results.push_back(derivative(by + "input " + std::to_string(i), std::span<Input>(inputs[i]),
+                                   std::vector<Input>(gradients[i].begin(), gradients[i].end()),
+                                   trials));
   }
 
   state_view<T> as_state(numbers& values) const {
@@ -92,40 +101,43 @@ class adjoint_law_kit {
     options.initial_gradient = as_state(initial_gradient);
     options.threads = threads;
     options.lengths = lengths_;
-    auto const dy = sequence_view<T>(output_gradient_.data(), shape_.batch, shape_.time,
+    auto const dy = sequence_view<Y>(output_gradient_.data(), shape_.batch, shape_.time,
                                      shape_.heads, outputs_.columns);
     adjoint_(problem_.make(0, shape_.time), dy, problem_.gradients(), options);
     return initial_gradient;
   }
 
   double loss() const {
-    numbers y(output_gradient_.size()), final(initial_.size());
+    std::vector<Y> y(output_gradient_.size());
+    numbers final(initial_.size());
     run_options<T> options;
     options.initial = as_const_state(initial_);
     options.final = as_state(final);
     options.lengths = lengths_;
     run(problem_.make(0, shape_.time),
-        sequence_view<T>(y.data(), shape_.batch, shape_.time, shape_.heads, outputs_.columns),
+        sequence_view<Y>(y.data(), shape_.batch, shape_.time, shape_.heads, outputs_.columns),
         options);
     return inner(output_gradient_, y) + inner(final_gradient_, final);
   }
 
-  static double inner(numbers const& a, numbers const& b) {
+  template <class N>
+  static double inner(std::vector<N> const& a, std::vector<N> const& b) {
     double total = 0;
     for (std::size_t i = 0; i < a.size(); ++i) total += std::real(conjugate(a[i]) * b[i]);
     return total;
   }
 
   // d loss / d direction by a central difference, against <gradient, direction>.
-  law_result derivative(std::string const& law, std::span<T> input, numbers const& gradient,
+  template <class N>
+  law_result derivative(std::string const& law, std::span<N> input, std::vector<N> const& gradient,
                         int trials) {
     double worst = 0, largest = 0;
     for (int trial = 0; trial < trials; ++trial) {
-      numbers const toward = random_numbers<T>(input.size(), bits_);
-      numbers const here(input.begin(), input.end());
+      std::vector<N> const toward = random_numbers<N>(input.size(), bits_);
+      std::vector<N> const here(input.begin(), input.end());
       double const step = 1e-5;
       auto const shifted = [&](double by) {
-        for (std::size_t i = 0; i < here.size(); ++i) input[i] = here[i] + toward[i] * T(by);
+        for (std::size_t i = 0; i < here.size(); ++i) input[i] = here[i] + toward[i] * N(by);
         return loss();
       };
       double const slope =
@@ -141,9 +153,9 @@ class adjoint_law_kit {
 
   law_result threads_change_no_bit() {
     auto const all = [&](int threads) {
-      numbers found = backward(threads);
+      std::pair<numbers, std::vector<Input>> found{backward(threads), {}};
       for (auto gradient : problem_.input_gradients())
-        found.insert(found.end(), gradient.begin(), gradient.end());
+        found.second.insert(found.second.end(), gradient.begin(), gradient.end());
       return found;
     };
     bool const same = all(1) == all(3);
@@ -156,7 +168,8 @@ class adjoint_law_kit {
   recurrence_shape shape_, outputs_;
   std::mt19937_64 bits_;
   std::vector<index> lengths_;  // of a padded batch, where there are any
-  numbers initial_, final_gradient_, output_gradient_;
+  numbers initial_, final_gradient_;
+  std::vector<Y> output_gradient_;
 };
 
 // Checks all laws of the adjoint on a problem.

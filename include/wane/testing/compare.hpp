@@ -32,19 +32,19 @@ class distance {
 };
 
 // What a run leaves behind. The output starts as NaN, so that what is not written is seen.
-template <class T>
+template <class T, class Y = T>
 struct result {
   recurrence_shape shape;
-  std::vector<T> output;
+  std::vector<Y> output;
   recurrent_state<T> state;
 
   result(recurrence_shape const& of, recurrent_state<T> start)
       : shape(of),
         output(static_cast<std::size_t>(of.batch * of.time * of.heads * of.columns),
-               T(std::numeric_limits<real_type<T>>::quiet_NaN())),
+               Y(std::numeric_limits<real_type<Y>>::quiet_NaN())),
         state(std::move(start)) {}
 
-  sequence_view<T> view() {
+  sequence_view<Y> view() {
     return {output.data(), shape.batch, shape.time, shape.heads, shape.columns};
   }
   state_view<T const> state_to_read() const { return state; }
@@ -59,23 +59,23 @@ struct result {
       auto const end = output.begin() + static_cast<std::ptrdiff_t>((b + 1) * row);
       auto at = output.begin() +
                 static_cast<std::ptrdiff_t>(b * row + static_cast<std::size_t>(lengths[b]) * token);
-      for (; at != end; *at++ = T(0)) untouched = untouched && *at != *at;
+      for (; at != end; *at++ = Y(0)) untouched = untouched && *at != *at;
     }
     return untouched;
   }
 
   bool same_bits(result const& other) const {
-    auto const same = [](std::vector<T> const& a, std::vector<T> const& b) {
+    auto const same = [](auto const& a, auto const& b) {
       return a.size() == b.size() &&
-             (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+             (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0);
     };
     return same(output, other.output) && same(state.values(), other.state.values());
   }
 };
 
 // States count as outputs of a later token.
-template <class T>
-double difference(result<T> const& a, result<T> const& b) {
+template <class T, class Y>
+double difference(result<T, Y> const& a, result<T, Y> const& b) {
   distance apart;
   apart.see(a.output, b.output);
   apart.see(a.state.values(), b.state.values());

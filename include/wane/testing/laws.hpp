@@ -38,6 +38,7 @@ class law_kit {
  public:
   using Op = operator_of<P>;
   using T = accumulate_type<Op>;
+  using outcome = result<T, output_type<Op>>;
 
   law_kit(P const& p, double bound, unsigned seed, Runner runner = {})
       : problem_(p),
@@ -48,7 +49,10 @@ class law_kit {
         outputs_(output_shape_of(all())),
         initial_(all()) {
     std::mt19937_64 bits(seed);
-    initial_.values() = random_numbers<T>(initial_.values().size(), bits);
+    if constexpr (requires { p.begin(initial_, bits); })
+      p.begin(initial_, bits);
+    else
+      initial_.values() = random_numbers<T>(initial_.values().size(), bits);
     for (index& position : initial_.positions()) position = 1000;
   }
 
@@ -72,7 +76,7 @@ class law_kit {
 
   // Token by token through `step` equals one run.
   law_result step_is_run() const {
-    result<T> stepped(outputs_, initial_);
+    outcome stepped(outputs_, initial_);
     for (index t = 0; t < time_; ++t)
       step(problem_.make(t, t + 1), stepped.view().tokens(t, t + 1), state_view<T>(stepped.state));
     return {"step = run", difference(stepped, whole()), bound_};
@@ -80,7 +84,7 @@ class law_kit {
 
   // The runner that run() chooses equals the plain order.
   law_result order_does_not_matter() const {
-    result<T> ordered(outputs_, initial_);
+    outcome ordered(outputs_, initial_);
     run_in_order(all(), ordered.view(), options_for(ordered));
     return {"any runner = in order", difference(whole(), ordered), bound_};
   }
@@ -110,7 +114,7 @@ class law_kit {
   // a batch of 1, as packed sequences are.
   law_result packed_is_separate() const {
     std::vector<index> const starts{0, time_ / 5, time_ / 5, time_ / 2, time_};
-    result<T> packed(outputs_, recurrent_state<T>(all(), 4)), separate = packed;
+    outcome packed(outputs_, recurrent_state<T>(all(), 4)), separate = packed;
     run_options<T> options;
     options.packed = {starts};
     options.final = packed.state;
@@ -133,7 +137,7 @@ class law_kit {
     std::vector<index> const lengths = padded_lengths(shape_);
     double worst = 0;
     for (direction way : {direction::forward, direction::reverse}) {
-      result<T> padded(outputs_, initial_), separate = padded;
+      outcome padded(outputs_, initial_), separate = padded;
       auto options = options_for(padded);
       options.direction = way, options.lengths = lengths;
       run_(all(), padded.view(), options);
@@ -142,11 +146,11 @@ class law_kit {
         right = right && padded.state.positions()[b] == 1000 + lengths[b];
         recurrence_shape shape = outputs_;
         shape.time = lengths[b];
-        result<T> alone(shape, initial_);
+        outcome alone(shape, initial_);
         auto of_alone = options_for(alone);
         of_alone.direction = way;
         run_(problem_.make(0, lengths[b]), alone.view(), of_alone);
-        auto const copy = [&, b](std::vector<T> const& from, std::vector<T>& to) {
+        auto const copy = [&, b](auto const& from, auto& to) {
           std::size_t const size = from.size() / lengths.size(), row = to.size() / lengths.size();
           std::copy_n(from.data() + b * size, size, to.data() + b * row);
         };
@@ -162,7 +166,7 @@ class law_kit {
   law_result threads_change_no_bit() const {
     double different = 0;
     for (int threads : {1, 2, 3, 5}) {
-      result<T> other(outputs_, initial_);
+      outcome other(outputs_, initial_);
       auto options = options_for(other);
       options.threads = threads;
       run_(all(), other.view(), options);
@@ -173,7 +177,7 @@ class law_kit {
 
   // Backward in time, too, split = whole: the later piece comes first.
   law_result reverse_splits() const {
-    result<T> together(outputs_, initial_), split(outputs_, initial_);
+    outcome together(outputs_, initial_), split(outputs_, initial_);
     auto options = options_for(together);
     options.direction = direction::reverse;
     run_(all(), together.view(), options);
@@ -188,7 +192,7 @@ class law_kit {
 
   // No token leaves the state as it was, to the bit.
   law_result nothing_changes_nothing() const {
-    result<T> none(outputs_, recurrent_state<T>(all()));
+    outcome none(outputs_, recurrent_state<T>(all()));
     run_(problem_.make(0, 0), none.view().tokens(0, 0), options_for(none));
     return {"no token, no change", none.state.values() == initial_.values() ? 0. : 1., 0};
   }
@@ -203,7 +207,7 @@ class law_kit {
 
   // The effect of all tokens, applied to the initial state, gives the final state of a run.
   law_result effect_is_run() const requires scannable<Op> {
-    result<T> applied = whole();
+    outcome applied = whole();
     std::vector<segment_effect<Op>> found(initial_.values().size());
     wane::effects(all(), {found.data(), shape_.batch, shape_.heads, shape_.rows, shape_.columns},
                   initial_.positions().data());
@@ -235,15 +239,15 @@ class law_kit {
  private:
   Op all() const { return problem_.make(0, time_); }
 
-  run_options<T> options_for(result<T>& to) const {
+  run_options<T> options_for(outcome& to) const {
     run_options<T> options;
     options.initial = initial_;
     options.final = to.state;
     return options;
   }
 
-  result<T> in_pieces(std::vector<index> const& cuts) const {
-    result<T> to(outputs_, initial_);
+  outcome in_pieces(std::vector<index> const& cuts) const {
+    outcome to(outputs_, initial_);
     auto options = options_for(to);
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
       run_(problem_.make(cuts[i], cuts[i + 1]), to.view().tokens(cuts[i], cuts[i + 1]), options);
@@ -251,7 +255,7 @@ class law_kit {
     }
     return to;
   }
-  result<T> whole() const { return in_pieces({0, time_}); }
+  outcome whole() const { return in_pieces({0, time_}); }
 
   // The final state from a state of all ones less that from zeros, and the latter.
   std::vector<effect<T>> seen_effects(index begin, index end) const {
@@ -261,7 +265,7 @@ class law_kit {
       for (index& position : state.positions()) position = begin;
       recurrence_shape part = outputs_;
       part.time = end - begin;
-      result<T> to(part, state);
+      outcome to(part, state);
       run_options<T> options;
       options.initial = state;
       options.final = to.state;

@@ -1,0 +1,238 @@
+// Memories that write where an inverse penalty matrix points: VLA's rules, and a token of them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+
+#include "wane/core/row_lanes.hpp"
+
+namespace wane {
+
+// With A_t = M_t^-1, M_t = lambda I + sum_{s<=t} u_s u_s^T of penalty directions u, and unit keys
+// k,
+//   S_t = S_{t-1} + a_t (v_t - S_{t-1}^T k_t)^T,   y_t = S_t^T q_t,
+// where the write direction a_t is, with alpha_t = A_t k_t,
+//   unit        alpha / |alpha|        (the paper's)
+//   projective  alpha / (k . alpha)    what was just written is recalled exactly
+//   rls         alpha                  recursive least squares, where u = k: S minimises
+//                                      sum |v_s - S^T k_s|^2 + lambda |S|^2 after every token
+enum class write_rule { unit, projective, rls };
+
+// A may be refreshed, A <- A + amount I after the tokens whose position is a multiple of `every`,
+// before alpha is taken: a way to forget (docs/operators/vla.md).
+struct penalty_refresh {
+  index every = 0;  // 0: never
+  double amount = 0;
+
+  bool comes_after(index position) const { return every > 0 && position % every == 0; }
+};
+
+// The state of a head is K x (V + K): S, and in the last K columns the factor R of M = R^T R, upper
+// triangular, its diagonal positive. A state of zeros stands for a memory that has seen nothing,
+// and is one: M = lambda I.
+//   rule                     its write_rule
+//   penalises_keys()         u = k for all tokens
+//   lambda(head)             > 0
+//   refresh()                its penalty_refresh
+//   terms_at(place)          has key(i), query(i) and value(j), and
+//   direction_at(place)(i)   u; i and j may be lanes where layout() says so
+//   memory(directions, t)    S alone, an affine recurrence, its write directions read from
+//                            directions [B, T, H, K] at time - t
+template <class Op>
+concept penalised_memory = stepwise_recurrence<Op> &&
+    requires(Op const& op, place<> at, sequence_view<typename Op::accumulate const> directions) {
+  requires std::same_as<decltype(Op::rule), write_rule const>;
+  { op.penalises_keys() } -> std::same_as<bool>;
+  op.lambda(at.head);
+  { op.refresh() } -> std::same_as<penalty_refresh>;
+  op.terms_at(at).key(index{}), op.terms_at(at).query(index{}), op.terms_at(at).value(index{});
+  op.direction_at(at)(index{});
+  { op.memory(directions, index{}) } -> affine_recurrence;
+};
+
+// More rows than any head has: what one token needs beside its state lies on the stack.
+inline constexpr index most_penalised_rows = 1024;
+
+// What alpha is divided by; one that is zero writes nothing.
+template <write_rule Rule, class T>
+WANE_INLINE T write_factor(T alpha_alpha, T key_alpha) {
+  using std::sqrt;
+  T const divisor = Rule == write_rule::unit         ? sqrt(alpha_alpha)
+                    : Rule == write_rule::projective ? key_alpha
+                                                     : T(1);
+  return divisor == T(0) ? T(0) : T(1) / divisor;
+}
+
+// Householder's reflection of (r, w), r > 0, onto the first axis: with v = w over, d = v . w_l for
+// another column (r_l, w_l) of the same rows,
+//   r_l <- r_l + tau (d - v^2 r_l),   w_l <- w_l - tau (r_l + d) v
+// (turned round, so that r stays positive; what is added to r_l is small where w is).
+template <class T>
+struct reflection {
+  T over, tau, square;
+
+  WANE_INLINE reflection(T r, T ww) {
+    using std::sqrt;
+    T const length = sqrt(multiply_add(r, r, ww));
+    over = T(1) / (r + length);
+    tau = (r + length) / length;
+    square = ww * over * over;
+  }
+};
+
+// A part of a state whose columns are neighbours in memory, or are not.
+template <class State, bool Adjacent>
+struct state_part {
+  using value = State;
+  State* data;
+  index rows, row_stride, column_stride;
+
+  State& operator()(index i, index j) const {
+    return data[i * row_stride + (Adjacent ? j : j * column_stride)];
+  }
+  // The sum of row i times x from column `first` on.
+  template <class T>
+  T product(index i, index first, T const* x) const {
+    row_sum<T> total;
+    if constexpr (Adjacent && std::is_same_v<State, T>) {
+      T const* const row = &(*this)(i, 0);
+      for_row_lanes<T>(true, rows - first, [&](auto l) WANE_INLINE_LAMBDA {
+        total.add(row_at(row + first, l), row_at(x + first, l));
+      });
+    } else {
+      for (index l = first; l < rows; ++l) total.add(static_cast<T>((*this)(i, l)), x[l]);
+    }
+    return total.total();
+  }
+};
+
+// M += w w^T for the factor R of M; w is lost.
+template <class Factor, class T>
+void add_direction(Factor const& factor, T* w) {
+  for (index j = 0; j < factor.rows; ++j) {
+    reflection<T> const h(static_cast<T>(factor(j, j)), w[j] * w[j]);
+    T const v = w[j] * h.over;
+    for (index l = j; l < factor.rows; ++l) {
+      T const r = static_cast<T>(factor(j, l)), d = v * w[l];
+      factor(j, l) = static_cast<typename Factor::value>(
+          multiply_add(h.tau, multiply_add(-h.square, r, d), r));
+      w[l] = multiply_add(-v, h.tau * (r + d), w[l]);
+    }
+  }
+}
+
+// x <- M^-1 x.
+template <class Factor, class T>
+void solve_penalty(Factor const& factor, T* x) {
+  for (index j = 0; j < factor.rows; ++j) {
+    x[j] = x[j] / static_cast<T>(factor(j, j));
+    for (index l = j + 1; l < factor.rows; ++l)
+      x[l] = multiply_add(-x[j], static_cast<T>(factor(j, l)), x[l]);
+  }
+  for (index j = factor.rows; j-- > 0;)
+    x[j] = (x[j] - factor.product(j, j + 1, x)) / static_cast<T>(factor(j, j));
+}
+
+// M <- (M^-1 + amount I)^-1 = R^T (I + amount R R^T)^-1 R: with C C^T the matrix in brackets, C
+// upper triangular, R becomes C^-1 R. What C has above its diagonal lies, transposed, where R has
+// nothing, and is zero in the end.
+template <class T, class Factor>
+void refresh_penalty(Factor const& factor, T amount) {
+  using std::sqrt;
+  using State = typename Factor::value;
+  index const rows = factor.rows;
+  T diagonal[most_penalised_rows], row[most_penalised_rows];
+  auto const r = [&](index i, index j) { return static_cast<T>(factor(i, j)); };
+  for (index i = 0; i < rows; ++i) {
+    for (index l = i; l < rows; ++l) row[l] = r(i, l);
+    for (index j = 0; j < i; ++j)
+      factor(i, j) = static_cast<State>(amount * factor.product(j, i, row));
+    diagonal[i] = multiply_add(amount, factor.product(i, i, row), T(1));
+  }
+  for (index j = rows; j-- > 0;) {
+    diagonal[j] = sqrt(diagonal[j]);
+    for (index i = 0; i < j; ++i) row[i] = r(j, i) / diagonal[j];
+    for (index m = 0; m < j; ++m) {
+      for (index i = 0; i < m; ++i)
+        factor(m, i) = static_cast<State>(multiply_add(-row[m], row[i], r(m, i)));
+      diagonal[m] = multiply_add(-row[m], row[m], diagonal[m]);
+      factor(j, m) = static_cast<State>(row[m]);
+    }
+  }
+  for (index i = rows; i-- > 0;) {
+    for (index l = i; l < rows; ++l) row[l] = r(i, l);
+    for (index l = i + 1; l < rows; ++l) {
+      T const c = r(l, i);
+      factor(l, i) = State(0);
+      for (index j = l; j < rows; ++j) row[j] = multiply_add(-c, r(l, j), row[j]);
+    }
+    for (index l = i; l < rows; ++l) factor(i, l) = static_cast<State>(row[l] / diagonal[i]);
+  }
+}
+
+// R of a memory that has seen nothing.
+template <class Factor, class T>
+void begin_factor(Factor const& factor, T lambda) {
+  using std::sqrt;
+  if (!(static_cast<T>(factor(0, 0)) == T(0))) return;
+  for (index i = 0; i < factor.rows; ++i)
+    factor(i, i) = static_cast<typename Factor::value>(sqrt(lambda));
+}
+
+// One token into the columns of the state, and write(j, y) takes output j.
+template <bool Adjacent, class Op, class State, class Write>
+void advance_parts(Op const& op, place<> at, view<State, 2> const& state, Write const& write) {
+  using T = typename Op::accumulate;
+  index const rows = state.extent[0], columns = state.extent[1] - rows;
+  using part = state_part<State, Adjacent>;
+  part const memory{state.data, rows, state.stride[0], state.stride[1]},
+      factor{state.data + columns * state.stride[1], rows, state.stride[0], state.stride[1]};
+  auto const x = op.terms_at(at);
+  auto const direction = op.direction_at(at);
+
+  T alpha[most_penalised_rows];
+  begin_factor(factor, static_cast<T>(op.lambda(at.head)));
+  for (index i = 0; i < rows; ++i) alpha[i] = direction(i);
+  add_direction(factor, alpha);
+  if (op.refresh().comes_after(at.position))
+    refresh_penalty(factor, static_cast<T>(op.refresh().amount));
+  for (index i = 0; i < rows; ++i) alpha[i] = x.key(i);
+  solve_penalty(factor, alpha);
+  row_sum<T> alpha_alpha, key_alpha;
+  for (index i = 0; i < rows; ++i)
+    alpha_alpha.add(alpha[i], alpha[i]), key_alpha.add(x.key(i), alpha[i]);
+  T const by = write_factor<Op::rule>(alpha_alpha.total(), key_alpha.total());
+  for (index i = 0; i < rows; ++i) alpha[i] = by * alpha[i];
+
+  constexpr index together = 128;
+  for (index first = 0; first < columns; first += together) {
+    index const count = at_most(together, columns - first);
+    T error[together], y[together] = {};
+    for (index n = 0; n < count; ++n) error[n] = x.value(first + n);
+    for (index i = 0; i < rows; ++i) {
+      T const key = x.key(i);
+      for (index n = 0; n < count; ++n)
+        error[n] = multiply_add(-key, static_cast<T>(memory(i, first + n)), error[n]);
+    }
+    for (index i = 0; i < rows; ++i) {
+      T const query = x.query(i), a = alpha[i];
+      for (index n = 0; n < count; ++n) {
+        T const s = multiply_add(a, error[n], static_cast<T>(memory(i, first + n)));
+        memory(i, first + n) = static_cast<State>(s);
+        y[n] = multiply_add(query, s, y[n]);
+      }
+    }
+    for (index n = 0; n < count; ++n) write(first + n, y[n]);
+  }
+}
+
+// One token: the state [K, V + K] is updated in place, and write(j, y) takes output j.
+template <class Op, class State, class Write>
+void advance_penalised(Op const& op, place<> at, view<State, 2> const& state, Write const& write) {
+  if (state.stride[1] == 1)
+    advance_parts<true>(op, at, state, write);
+  else
+    advance_parts<false>(op, at, state, write);
+}
+
+}  // namespace wane

@@ -1,0 +1,230 @@
+// laplace: the short-time Laplace transform of STLT, read out linearly.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <complex>
+
+#include "wane/core/poles.hpp"
+#include "wane/operators/laplace_gradients.hpp"
+#include "wane/spectra/window_terms.hpp"
+
+namespace wane {
+
+// Z_nj = Re sum_k m_k C_kj L_nkj,   L_nkj = sum_{l>=0} w(l; W) r_k^l x_{n-l,j},   r_k = e^{-s_k}
+//
+// (STLT, arXiv 2506.15714, eq. (4), with the window and the decay counted from the present; in the
+// paper's own form they are counted from the first token, docs/errata.md.) A window is a sum of
+// exponentials in l, so every node is a few poles (spectra/window_terms.hpp): 1 without a window or
+// for an exponential or rectangular one, 3 for Hann's.
+//
+// values: x, [B, T, H, V]; the output is Z, [B, T, H, V]. Accumulate is complex; its parts are what
+// states and sums are held in: double for windows that end (rectangular, Hann), because inputs are
+// subtracted there, or else widened Io. The state is complex, [N, H, rows, V]: the poles of node k
+// from row k terms() on; for windows that end see core/poles.hpp:
+// such a state says by its positions where its ring begins.
+// Throws wane::error when a shape does not fit.
+template <class Io, spectra::window_shape Window = spectra::window_shape::none,
+          class Accumulate =
+              std::complex<std::conditional_t<spectra::is_cut(Window), double, widened<Io>>>,
+          class Parameter = widened<Io>>
+class laplace {
+ public:
+  using accumulate = Accumulate;
+  using output = real_type<Accumulate>;
+  using input = Io;
+  using parameter = Parameter;
+  using nodes = laplace_parameters<Parameter const>;
+  static constexpr bool inputs_leave = spectra::is_cut(Window);
+  static constexpr bool is_time_invariant = !inputs_leave;
+  static constexpr bool has_window = Window != spectra::window_shape::none;
+  static_assert(is_complex<Accumulate> && sizeof(Io) <= sizeof(output),
+                "wane::laplace: Accumulate is complex, and its parts hold what an input holds");
+
+  // Poles of a node.
+  static constexpr index terms() {
+    return static_cast<index>(spectra::window_terms(Window).size());
+  }
+
+  laplace(nodes const& parameters, sequence_view<Io const> values)
+      : nodes_(parameters), values_(values) {
+    index const heads = values_.extent[2], count = nodes_.sigma.extent[1];
+    require(count > 0, "sigma has nodes 0; it must have 1 or more");
+    check_laplace_node("sigma", nodes_.sigma, heads, count);
+    check_laplace_node("omega", nodes_.omega, heads, count);
+    if (nodes_.mask.data) check_laplace_node("mask", nodes_.mask, heads, count);
+    check_laplace_read_out("read_out", nodes_.read_out, heads, count, values_.extent[3]);
+    require(nodes_.sigma.data && nodes_.omega.data && nodes_.read_out.data,
+            "sigma, omega or read_out has no data; they must point to their values");
+    if constexpr (has_window) {
+      check_extent("width", "heads", nodes_.width.extent[0], heads);
+      require(nodes_.width.data, "width has no data; this window needs one for each head");
+      if constexpr (inputs_leave)
+        for (index h = 0; h < heads; ++h) {
+          double const width = static_cast<double>(nodes_.width(h));
+          require(width > 0 && width < 0x1p31, "width(", h, ") is ", width,
+                  "; it must be above 0 and below 2^31");
+          farthest_ = std::max(farthest_, reach(h));
+        }
+    }
+  }
+
+  void check_inputs() const {
+    check("values", values_,
+          {values_.extent[0], values_.extent[1], values_.extent[2], 1, values_.extent[3]});
+  }
+
+  // Throws wane::error for a node that grows or aliases, or a parameter that is NaN. Called by
+  // every run on the host.
+  void check_parameters() const {
+    for (index h = 0; h < values_.extent[2]; ++h) {
+      for (index k = 0; k < nodes_.sigma.extent[1]; ++k) {
+        double const sigma = number(nodes_.sigma(h, k)), omega = number(nodes_.omega(h, k));
+        require(sigma >= 0 && std::isfinite(sigma), "sigma(", h, ", ", k, ") is ", sigma,
+                "; it must be finite and not negative");
+        require(std::abs(omega) <= most_turn, "omega(", h, ", ", k, ") is ", omega,
+                "; it must be within pi, or it aliases");
+        if (nodes_.mask.data)
+          require(nodes_.mask(h, k) == nodes_.mask(h, k), "mask(", h, ", ", k,
+                  ") is NaN; it must be a number");
+        for (index j = 0; j < nodes_.read_out.extent[2]; ++j)
+          require(nodes_.read_out(h, k, j) == nodes_.read_out(h, k, j), "read_out(", h, ", ", k,
+                  ", ", j, ") is NaN; it must be a number");
+      }
+      if constexpr (inputs_leave)
+        require(nodes_.width(h) <= static_cast<double>(farthest_), "width(", h, ") is ",
+                nodes_.width(h), ", but states were made for ", farthest_,
+                " inputs; make the operator anew where a window grows");
+      if constexpr (has_window)
+        require(nodes_.width(h) > 0, "width(", h, ") is ", nodes_.width(h), "; it must be above 0");
+    }
+  }
+
+  WANE_HOST_DEVICE recurrence_shape shape() const {
+    index rows = poles();
+    if constexpr (inputs_leave) rows = 2 * rows + input_ring<Io, Accumulate>::rows(farthest_);
+    return {values_.extent[0], values_.extent[1], values_.extent[2], rows, values_.extent[3]};
+  }
+  wane::layout layout() const { return layout_of(values_); }
+
+  // The operator on other memory; see wane/core/recurrence.hpp.
+  template <class Moved>
+  WANE_HOST_DEVICE laplace with_tensors(Moved const& moved) const {
+    laplace op = *this;
+    op.nodes_ = {moved.whole(nodes_.sigma), moved.whole(nodes_.omega), moved.whole(nodes_.read_out),
+                 moved.whole(nodes_.width), moved.whole(nodes_.mask)};
+    op.values_ = moved.by_column(values_);
+    return op;
+  }
+
+  // What the side of the future is, with time turned round: Re C conj(r)^l = Re conj(C) r^l.
+  laplace future(future_phase phase = future_phase::conjugate) const {
+    laplace op = *this;
+    op.conjugated_ = conjugated_ != (phase == future_phase::conjugate);
+    return op;
+  }
+
+  // As a bank of poles (core/poles.hpp).
+  sequence_view<Io const> const& values() const { return values_; }
+  WANE_HOST_DEVICE index poles() const { return nodes_.sigma.extent[1] * terms(); }
+  index reach(index head) const {
+    if constexpr (inputs_leave) return static_cast<index>(std::ceil(width_of(head)));
+    return 0;
+  }
+  template <class Real = double>
+  std::complex<Real> power(index head, index i, index n) const {
+    index const k = i / terms();
+    auto const lag = static_cast<Real>(n);
+    std::complex<Real> const alone = power_of<Real>(-static_cast<Real>(nodes_.sigma(head, k)),
+                                                    -static_cast<Real>(nodes_.omega(head, k)), lag);
+    if constexpr (!has_window) return alone;
+    std::complex<Real> const exponent(term(i).exponent);
+    return multiply(alone, power_of<Real>(exponent.real(), exponent.imag(),
+                                          lag / static_cast<Real>(width_of(head))));
+  }
+  std::complex<double> weight(index head, index i, index j) const {
+    return weight_as<double>(head, i, j);
+  }
+  WANE_HOST_DEVICE bool weighs_columns() const { return nodes_.read_out.extent[2] > 1; }
+
+  // The same nodes, read out with C = 1: their weights are those of the coefficients m_k L_k.
+  laplace before_read_out() const {
+    static std::complex<Parameter> const one(1);
+    laplace op = *this;
+    op.nodes_.read_out = {&one, {values_.extent[2], nodes_.sigma.extent[1], 1}, {0, 0, 0}};
+    return op;
+  }
+
+  // As an affine recurrence, where no input leaves.
+  struct token {
+    laplace const& op;
+    place<> where;
+
+    WANE_HOST_DEVICE Accumulate log_decay(index i) const { return op.log_pole(where.head, i); }
+    WANE_HOST_DEVICE Accumulate query(index i, index j) const {
+      return op.template weight_as<real_type<Accumulate>>(where.head, i, j);
+    }
+    WANE_HOST_DEVICE Accumulate value(index j) const {
+      return Accumulate(convert<real_type<Accumulate>>(op.values_.read(where, j)));
+    }
+  };
+  WANE_INLINE token at(place<> where) const requires(!inputs_leave) { return {*this, where}; }
+
+  // As a recurrence with a step of its own, where they do.
+  template <class State, class Write>
+  requires inputs_leave void advance(place<> where, view<State, 2> state,
+                                     Write const& write) const {
+    advance_poles(*this, where, state, write);
+  }
+
+  using gradients = laplace_gradients<laplace>;
+  using pole_gradients = laplace_pole_gradients<laplace>;
+
+  // Widths below the least leave one token too, and pi/W must stay an angle.
+  WANE_HOST_DEVICE double width_of(index head) const {
+    double const width = number(nodes_.width(head));
+    return width > 0x1p-20 ? width : 0x1p-20;
+  }
+  // What it was made of.
+  nodes const& parameters() const { return nodes_; }
+  bool is_conjugated() const { return conjugated_; }
+  // The term of the window that pole i is of: poles k terms() to (k + 1) terms() - 1 are node k's.
+  // (Device code knows no arrays of a namespace, but those of a function.)
+  WANE_HOST_DEVICE static constexpr spectra::window_term term(index i) {
+    constexpr auto all = [] {
+      std::array<spectra::window_term, terms()> found{};
+      for (std::size_t m = 0; m < found.size(); ++m) found[m] = spectra::window_terms(Window)[m];
+      return found;
+    }();
+    if constexpr (terms() == 1) return all[0];
+    return all[static_cast<std::size_t>(i % terms())];
+  }
+
+ private:
+  static constexpr double most_turn = 0x1.921fb6p+1;  // pi, rounded up as float rounds it
+  template <class Real>
+  WANE_HOST_DEVICE std::complex<Real> weight_as(index head, index i, index j) const {
+    index const k = i / terms();
+    std::complex<Real> weight(nodes_.read_out(head, k, weighs_columns() ? j : 0));
+    if (conjugated_) weight = conjugate(weight);
+    if constexpr (terms() > 1) weight = multiply(weight, std::complex<Real>(term(i).weight));
+    if (nodes_.mask.data) weight *= static_cast<Real>(nodes_.mask(head, k));
+    return weight;
+  }
+  WANE_HOST_DEVICE Accumulate log_pole(index head, index i) const {
+    Accumulate const alone(-nodes_.sigma(head, i / terms()), -nodes_.omega(head, i / terms()));
+    if constexpr (!has_window) return alone;
+    auto const width = static_cast<real_type<Accumulate>>(width_of(head));
+    return alone + Accumulate(term(i).exponent) / width;
+  }
+  static WANE_HOST_DEVICE double number(Parameter x) { return static_cast<double>(x); }
+
+  nodes nodes_;
+  sequence_view<Io const> values_;
+  index farthest_ = 0;
+  bool conjugated_ = false;
+};
+
+}  // namespace wane

@@ -1,0 +1,95 @@
+// laplace_coefficients: the short-time Laplace transform of STLT, node by node, not read out.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+
+#include "wane/operators/laplace.hpp"
+
+namespace wane {
+
+// L_nkj = m_k sum_{l>=0} w(l; W) r_k^l x_{n-l,j},   r_k = e^{-s_k}
+//
+// (STLT, arXiv 2506.15714, eq. (4), as `laplace` has it: the same nodes, window, mask, state and
+// gradients; its read_out has no part here.) Outputs are real, [B, T, H, 2 S V]: of node k the real
+// parts of its V channels from 2 k V on, and behind them the imaginary ones. So the dot product of
+// two tokens is their relevance, Re sum_k L_n,k . conj(L_m,k) (section 3.4): these are the queries
+// and keys of softmax_attention with scale 1/sqrt(S).
+template <class Laplace>
+class laplace_coefficients {
+ public:
+  using accumulate = accumulate_type<Laplace>;
+  using output = real_type<accumulate>;
+  using gradients = typename Laplace::gradients;
+
+  explicit laplace_coefficients(Laplace const& op) : bank_(op.before_read_out()) {}
+
+  recurrence_shape shape() const { return bank_.shape(); }
+  index nodes() const { return bank_.poles() / terms(); }
+  index output_columns() const { return 2 * nodes() * shape().columns; }
+  void check_inputs() const { bank_.check_inputs(); }
+  void check_parameters() const { bank_.check_parameters(); }
+
+  // The poles (core/poles.hpp), terms() neighbours a node, whose weighted sum it is.
+  Laplace const& bank() const { return bank_; }
+  static constexpr index terms() { return Laplace::terms(); }
+
+  template <class State, class Write>
+  void advance(place<> at, view<State, 2> state, Write const& write) const {
+    using Io = input_of<Laplace>;
+    using Ring = input_ring<Io, accumulate>;
+    constexpr bool leave = Laplace::inputs_leave;
+    static_assert(!leave || std::is_same_v<State, accumulate>,
+                  "wane: the state of a window that ends holds inputs in the bits of its numbers; "
+                  "it is of the type the operator computes in");
+    index const poles = bank_.poles(), columns = state.extent[1], reach = bank_.reach(at.head);
+    index const slot = leave ? (at.position - 1) % reach : 0;
+    auto const input = [&](index j) {
+      return accumulate(convert<output>(bank_.values().read(at, j)));
+    };
+    auto const number_of = [&](index j) -> State& {
+      return state(2 * poles + slot / Ring::per_row, j);
+    };
+    for (index node = 0; node < nodes(); ++node) {
+      std::array<accumulate, static_cast<std::size_t>(terms())> power, leaving, weight;
+      for (index m = 0; m < terms(); ++m) {
+        index const i = node * terms() + m;
+        auto const n = static_cast<std::size_t>(m);
+        power[n] = accumulate(bank_.power(at.head, i, 1));
+        leaving[n] = accumulate(-bank_.power(at.head, i, reach));
+        weight[n] = accumulate(bank_.weight(at.head, i, 0));
+      }
+      for (index j = 0; j < columns; ++j) {
+        accumulate const x = input(j);
+        accumulate seen(0), left(0);
+        if constexpr (leave) left = accumulate(convert<output>(Ring::read(number_of(j), slot)));
+        for (index m = 0; m < terms(); ++m) {
+          index const i = node * terms() + m;
+          auto const n = static_cast<std::size_t>(m);
+          State& sum = state(i, j);
+          accumulate all = static_cast<accumulate>(sum);
+          if constexpr (leave) {
+            State& next = state(poles + i, j);
+            if (slot == 0) all = next, next = State(0);
+            all = multiply_add(power[n], all, multiply_add(leaving[n], left, x));
+            next = multiply_add(power[n], next, x);
+          } else {
+            all = multiply_add(power[n], all, x);
+          }
+          sum = static_cast<State>(all);
+          seen = multiply_add(weight[n], all, seen);
+        }
+        write(2 * node * columns + j, accumulate(seen.real()));
+        write((2 * node + 1) * columns + j, accumulate(seen.imag()));
+      }
+    }
+    if constexpr (leave)
+      for (index j = 0; j < columns; ++j)
+        Ring::write(number_of(j), slot, Io(bank_.values().read(at, j)));
+  }
+
+ private:
+  Laplace bank_;
+};
+
+}  // namespace wane

@@ -1,0 +1,240 @@
+// vla: variational linear attention, an associative memory that writes where it knows least.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/penalised_memory.hpp"
+#include "wane/operators/keyed.hpp"
+
+namespace wane {
+
+// query, key: [B, T, G, K] of features (feature_maps.hpp), value: [B, T, H, V], as keyed_inputs.
+//   direction  [B, T, G, K], what penalty directions are made of, W_u k, say: u = length
+//              direction / |direction|; absent: u is the key
+//   lambda     [H], > 0; absent: that of the options for every head
+template <class Io>
+struct vla_inputs {
+  using rows = sequence_view<Io const>;
+
+  vla_inputs(keyed_inputs<Io> const& in, rows u = {}, view<widened<Io> const, 1> of_heads = {})
+      : keyed(in), direction(u), lambda(of_heads) {}
+  vla_inputs(rows query, rows key, rows value, rows u = {},
+             view<widened<Io> const, 1> of_heads = {})
+      : vla_inputs(keyed_inputs<Io>{query, key, value}, u, of_heads) {}
+
+  keyed_inputs<Io> keyed;
+  rows direction;
+  view<widened<Io> const, 1> lambda;
+};
+
+struct vla_options {
+  // The penalty on what a memory holds, before any key: smaller forgets less of what it was told,
+  // and is harder on float (docs/operators/vla.md).
+  double lambda = 1e-3;
+  // |u| of given directions: 1 as equation 8 has it, 1/sqrt(K) as Algorithm 1.
+  double length = 1;
+  // The paper's: {20, 1e-3}.
+  penalty_refresh refresh = {};
+  // Queries are multiplied by this.
+  double scale = 1;
+  // Queries, keys and directions become x / sqrt(|x|^2 + epsilon) first; or, to see what it is good
+  // for, queries and keys are taken as they are.
+  bool normalise = true;
+  double epsilon = 1e-12;
+  head_groups groups = head_groups::interleaved;
+
+  // What recalls best, for the rule rls and u = k; and the paper's, for unit and given directions.
+  static constexpr vla_options recall() { return {}; }
+  static constexpr vla_options paper() { return {.lambda = 0.1, .refresh = {20, 1e-3}}; }
+};
+
+// M_t = M_{t-1} + u_t u_t^T, M_0 = lambda I;  alpha_t = M_t^-1 k_t, written as Rule says;
+// S_t = S_{t-1} + alpha_t (v_t - S_{t-1}^T k_t)^T,   y_t = scale S_t^T q_t
+// (Pandey and Singh, arXiv 2605.11196, equations 1, 8 and 18 to 20, whose S is transposed; without
+// the division of equation 11, which quotient_of adds: docs/operators/vla.md.)
+//
+// The state of a head is K x (V + K): S, and the factor R of M = R^T R. M itself is never formed,
+// nor its inverse, so that it stays positive definite whatever the keys. One of zeros has seen
+// nothing. Run with wane/run/penalised.hpp, which takes 16 tokens at a time; without it tokens go
+// one by one.
+template <class Io, write_rule Rule = write_rule::rls, class Accumulate = widened<Io>>
+class vla : public keyed_memory<Io, Accumulate> {
+  using keyed = keyed_memory<Io, Accumulate>;
+  static_assert(std::is_floating_point_v<Accumulate>, "wane::vla: its numbers are real");
+
+ public:
+  using accumulate = Accumulate;
+  static constexpr write_rule rule = Rule;
+
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  explicit vla(vla_inputs<Io> const& in, vla_options const& options = {})
+      : keyed(in.keyed, keyed_options_of(options, options.scale, options.normalise)),
+        lambda_(in.lambda),
+        refresh_(options.refresh),
+        lambda_of_all_(static_cast<Accumulate>(options.lambda)),
+        penalises_keys_(!in.direction.data),
+        directions_(directions_of(in),
+                    keyed_options_of(options, penalises_keys_ ? 1 : options.length,
+                                     options.normalise || !penalises_keys_)) {
+    require(Rule != write_rule::rls || penalises_keys_,
+            "direction is given; the rule rls is that of u = k, and takes none");
+    require(lambda_of_all_ > 0 && std::isfinite(lambda_of_all_), "lambda is ", options.lambda,
+            "; it must be more than 0, and finite");
+    require(refresh_.every >= 0 && refresh_.amount >= 0 && std::isfinite(refresh_.amount),
+            "refresh is every ", refresh_.every, " tokens by ", refresh_.amount,
+            "; both must be 0 or more, and finite");
+    index const rows = in.keyed.key.extent[3];
+    require(rows <= most_penalised_rows, "key has ", rows, " rows; it may have ",
+            most_penalised_rows);
+    if (lambda_.data) check_extent("lambda", "heads", lambda_.extent[0], in.keyed.value.extent[2]);
+  }
+
+  // That of the state; outputs have the columns of value.
+  recurrence_shape shape() const {
+    recurrence_shape size = keyed::shape();
+    size.columns += size.rows;
+    return size;
+  }
+  index output_columns() const { return this->in_.value.extent[3]; }
+
+  void check_inputs() const { keyed::check_inputs(), directions_.check_inputs(); }
+  // Throws wane::error for a lambda of a head that is not positive and finite.
+  void check_parameters() const {
+    for (index h = 0; lambda_.data && h < lambda_.extent[0]; ++h)
+      require(lambda_(h) > 0 && std::isfinite(lambda_(h)), "lambda of head ", h, " is ", lambda_(h),
+              "; it must be more than 0, and finite");
+  }
+
+  wane::layout layout() const { return keyed::layout() & directions_.layout(); }
+  bool penalises_keys() const { return penalises_keys_; }
+  penalty_refresh refresh() const { return refresh_; }
+  Accumulate lambda(index head) const {
+    return lambda_.data ? static_cast<Accumulate>(lambda_(head)) : lambda_of_all_;
+  }
+
+  // Directions are scaled and normalised as queries are.
+  struct direction_terms {
+    typename keyed::terms x;
+
+    WANE_INLINE auto operator()(auto i) const { return x.query(i); }
+  };
+  WANE_INLINE direction_terms direction_at(place<> at) const { return {directions_.terms_at(at)}; }
+
+  template <class State, class Write>
+  void advance(place<> at, view<State, 2> const& state, Write const& write) const {
+    advance_penalised(*this, at, state, write);
+  }
+
+  // S of given write directions: a delta rule that erases where the key looks.
+  class memory_of_directions : public keyed {
+   public:
+    memory_of_directions(vla const& op, sequence_view<Accumulate const> const& directions,
+                         index origin)
+        : keyed(op), directions_(directions), origin_(origin) {}
+
+    wane::layout layout() const { return keyed::layout() & layout_of(directions_); }
+
+    struct token : keyed::terms {
+      sequence_view<Accumulate const> const& directions;
+      place<> written;
+
+      WANE_INLINE auto key(auto i) const { return directions.read(written, i); }
+      WANE_INLINE auto erase_read(auto i) const { return keyed::terms::key(i); }
+    };
+    WANE_INLINE token at(place<> where) const {
+      return {this->terms_at(where), directions_, moved(where)};
+    }
+    WANE_INLINE place<> moved(place<> where) const {
+      where.time -= origin_;
+      return where;
+    }
+
+    struct gradients {
+      keyed_gradients<Io> in;
+      sequence_view<Accumulate> directions, reads;
+
+      wane::layout layout() const { return in.layout() & layout_of(directions, reads); }
+
+      struct sink {
+        gradients const& to;
+        memory_of_directions const& op;
+        place<> where;
+
+        WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
+        template <class V>
+        WANE_INLINE void all(all_gradients<V> const& g) const {
+          for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
+            to.directions.write(op.moved(where), i, row_at(g.key, i));
+            to.reads.write(op.moved(where), i, row_at(g.erase_read, i));
+          });
+          op.give_rows(op.terms_at(where), {to.in.query, {}, {}}, g);
+        }
+      };
+      WANE_INLINE sink at(memory_of_directions const& op, place<> where) const {
+        return {*this, op, where};
+      }
+    };
+
+   private:
+    sequence_view<Accumulate const> directions_;
+    index origin_;
+  };
+  memory_of_directions memory(sequence_view<Accumulate const> const& directions,
+                              index origin) const {
+    return {*this, directions, origin};
+  }
+
+  // Any may be absent; direction is when that of the inputs is.
+  struct gradients {
+    keyed_gradients<Io> in;
+    sequence_view<Io> direction = {};
+    view<widened<Io>, 1> lambda = {};  // [H], summed over sequences
+
+    void check(vla const& op) const {
+      recurrence_shape const shape = op.keyed::shape();
+      check_keyed(in, shape);
+      check_if_present("the gradient of direction", direction, shape_of_rows(shape));
+      require(!direction.data || !op.penalises_keys(),
+              "the gradient of direction is given; the operator has none, its keys are they");
+      if (lambda.data)
+        check_extent("the gradient of lambda", "heads", lambda.extent[0], shape.heads);
+    }
+
+    typename memory_of_directions::gradients of_memory(
+        sequence_view<Accumulate> const& directions, sequence_view<Accumulate> const& reads) const {
+      return {in, directions, reads};
+    }
+    void give_rows(vla const& op, place<> at, Accumulate* keys, Accumulate* directions) const {
+      bool const in_lanes = (op.layout() & in.layout() & layout_of(direction)).columns;
+      all_gradients<Accumulate> g{op.in_.key.extent[3], in_lanes, {}, keys, directions, {}, {}, {}};
+      op.keyed::give_rows(op.terms_at(at), {{}, in.key, {}}, g);
+      op.directions_.give_rows(op.directions_.terms_at(at), {direction, {}, {}}, g);
+    }
+    void give_lambda(index head, double g) const {
+      if (lambda.data) lambda(head) = static_cast<widened<Io>>(g);
+    }
+  };
+
+ private:
+  static keyed_inputs<Io> directions_of(vla_inputs<Io> const& in) {
+    auto const& [query, key, value] = in.keyed;
+    if (!in.direction.data) return {key, key, value};
+    char const* const names[] = {"batch", "time", "heads", "rows"};
+    for (int i = 0; i < 4; ++i)
+      check_extent("direction", names[i], in.direction.extent[i], key.extent[i]);
+    return {in.direction, in.direction, value};
+  }
+  static keyed_options keyed_options_of(vla_options const& options, double scale, bool normalise) {
+    return {.scale = scale,
+            .normalise = normalise,
+            .epsilon = options.epsilon,
+            .groups = options.groups};
+  }
+
+  view<widened<Io> const, 1> lambda_;
+  penalty_refresh refresh_;
+  Accumulate lambda_of_all_;
+  bool penalises_keys_;
+  keyed directions_;
+};
+
+}  // namespace wane

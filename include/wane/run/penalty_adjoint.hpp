@@ -1,0 +1,166 @@
+// The adjoint of a penalty matrix: what its inverse was asked for, summed up backwards in time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "wane/run/penalty_factor.hpp"
+#include "wane/run/penalty_tokens.hpp"
+
+namespace wane {
+
+// alpha_t = M_t^-1 k_t, and g_t = M_t^-1 dL/dalpha_t. As d(M^-1) = -M^-1 dM M^-1,
+//   dL/dM_t = -N_t / 2,   N_t = N_{t+1} + g_t alpha_t^T + alpha_t g_t^T,   dL/du_t = -N_t u_t,
+// M_t being M_{t-1} + u_t u_t^T: a sum, whatever M is.
+template <class T>
+class penalty_sums {
+ public:
+  static constexpr int tokens = penalty_tokens, width = simd_width<T>;
+  using vector = simd<T, width>;
+
+  penalty_sums(index rows, index stride)
+      : rows_(rows), stride_(stride), numbers_(rows * stride), found_(together * stride) {
+    std::fill_n(numbers_.data(), rows * stride, T(0));
+  }
+
+  T* row(index i) const { return numbers_.data() + i * stride_; }
+
+  // From dL/dR behind the walk, gradient(i, j), j >= i, where R is `factor`:
+  // dL/dM = R^-1 sym(P) R^-T, P the lower half of R (dL/dR)^T, its diagonal halved.
+  template <class Gradient>
+  void begin(penalty_factor<T>& factor, Gradient const& gradient) {
+    for (index i = 0; i < rows_; ++i)
+      for (index j = 0; j <= i; ++j) {
+        T sum(0);
+        for (index l = i; l < rows_; ++l)
+          sum = multiply_add(factor(i, l), static_cast<T>(gradient(j, l)), sum);
+        // N is -2 of it; its half above the diagonal is that below.
+        row(i)[j] = row(j)[i] = -sum;
+      }
+    factor.prepare();
+    for (int turn = 0; turn < 2; ++turn) {
+      solve_columns(factor);
+      transpose();
+    }
+  }
+
+  // What one token adds, where more than the next tokens' sums is made of it.
+  void add(T const* g, T const* alpha) {
+    for (index i = 0; i < rows_; ++i)
+      for (index j = 0; j < rows_; ++j)
+        row(i)[j] = multiply_add(g[i], alpha[j], multiply_add(alpha[i], g[j], row(i)[j]));
+  }
+  // Back through a refresh, M' = (M^-1 + amount I)^-1 = R'^T R':  N = B N' B, B = I - amount M'.
+  void refresh(view<T const, 2> const& factor, T amount) {
+    for (int turn = 0; turn < 2; ++turn) {
+      times(factor, amount);
+      transpose();
+    }
+  }
+
+  // Backwards through 16 tokens, from rows [tokens][stride] of u, g and alpha to dL/du in the rows
+  // of u. Those of tokens that are not there are zeros.
+  void take(T* u, T const* g, T const* alpha) {
+    for (index t = tokens - together; t >= 0; t -= together)
+      take_some(u + t * stride_, g + t * stride_, alpha + t * stride_);
+  }
+
+  // dL/dR before the walk, of j >= i: 2 R dL/dM, its upper half.
+  T gradient(penalty_factor<T> const& factor, index i, index j) const {
+    T sum(0);
+    for (index l = i; l < rows_; ++l) sum = multiply_add(-factor(i, l), row(l)[j], sum);
+    return sum;
+  }
+  // dL/dlambda of a walk that began with nothing.
+  T of_lambda() const {
+    T sum(0);
+    for (index i = 0; i < rows_; ++i) sum += row(i)[i];
+    return -sum / T(2);
+  }
+
+ private:
+  static constexpr index together = 4;
+
+  void take_some(T* u, T const* g, T const* alpha) {
+    T* const found = found_.data();
+    for (index j = 0; j < stride_; j += width) {
+      vector sum[together] = {};
+      for (index i = 0; i < rows_; ++i) {
+        vector const n = vector::load(row(i) + j);
+        unroll<together>([&](auto t) WANE_INLINE_LAMBDA {
+          sum[t] = multiply_add(vector(-u[t * stride_ + i]), n, sum[t]);
+        });
+      }
+      unroll<together>([&](auto t) WANE_INLINE_LAMBDA { sum[t].store(found + t * stride_ + j); });
+    }
+    // What those among them give each other.
+    for (index t = 0; t < together; ++t)
+      for (index s = t; s < together; ++s) {
+        T const *const gs = g + s * stride_, *const as = alpha + s * stride_;
+        T* const to = found + t * stride_;
+        vector const by_alpha(-product(gs, u + t * stride_)), by_g(-product(as, u + t * stride_));
+        for (index j = 0; j < stride_; j += width)
+          (vector::load(to + j) + by_alpha * vector::load(as + j) + by_g * vector::load(gs + j))
+              .store(to + j);
+      }
+    std::copy_n(found, together * stride_, u);
+    for (index j = 0; j < stride_; j += width) {
+      vector gj[together], aj[together];
+      unroll<together>([&](auto t) WANE_INLINE_LAMBDA {
+        gj[t] = vector::load(g + t * stride_ + j), aj[t] = vector::load(alpha + t * stride_ + j);
+      });
+      for (index i = 0; i < rows_; ++i) {
+        vector n = vector::load(row(i) + j);
+        unroll<together>([&](auto t) WANE_INLINE_LAMBDA {
+          n = multiply_add(vector(alpha[t * stride_ + i]), gj[t], n);
+          n = multiply_add(vector(g[t * stride_ + i]), aj[t], n);
+        });
+        n.store(row(i) + j);
+      }
+    }
+  }
+  T product(T const* a, T const* b) const {
+    vector total = {};
+    for (index j = 0; j < stride_; j += width)
+      total = multiply_add(vector::load(a + j), vector::load(b + j), total);
+    return sum(total);
+  }
+
+  // N <- (I - amount R^T R) N.
+  void times(view<T const, 2> const& factor, T amount) {
+    std::vector<T> product(static_cast<std::size_t>(rows_ * rows_));
+    for (index i = 0; i < rows_; ++i) {
+      T* const to = product.data() + i * rows_;
+      for (index l = i; l < rows_; ++l)
+        for (index j = 0; j < rows_; ++j) to[j] = multiply_add(factor(i, l), row(l)[j], to[j]);
+    }
+    for (index l = 0; l < rows_; ++l)
+      for (index i = 0; i <= l; ++i) {
+        T const by = -amount * factor(i, l);
+        T const* const from = product.data() + i * rows_;
+        for (index j = 0; j < rows_; ++j) row(l)[j] = multiply_add(by, from[j], row(l)[j]);
+      }
+  }
+
+  void solve_columns(penalty_factor<T> const& factor) {
+    std::vector<T> some(static_cast<std::size_t>(rows_ * tokens));
+    for (index first = 0; first < rows_; first += tokens) {
+      index const count = std::min<index>(tokens, rows_ - first);
+      std::fill(some.begin(), some.end(), T(0));
+      for (index i = 0; i < rows_; ++i)
+        std::copy_n(row(i) + first, count, some.data() + i * tokens);
+      factor.solve(some.data());
+      for (index i = 0; i < rows_; ++i)
+        std::copy_n(some.data() + i * tokens, count, row(i) + first);
+    }
+  }
+  void transpose() {
+    for (index i = 0; i < rows_; ++i)
+      for (index j = 0; j < i; ++j) std::swap(row(i)[j], row(j)[i]);
+  }
+
+  index rows_, stride_;
+  aligned_numbers<T> numbers_, found_;
+};
+
+}  // namespace wane

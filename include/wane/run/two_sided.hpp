@@ -1,0 +1,115 @@
+// run_two_sided: what lies behind a token and what lies ahead of it, the token itself counted once.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/run.hpp"
+
+namespace wane {
+
+// What a bank of poles gives a token of itself: its weight of lag 0.
+template <pole_bank Op>
+double own_weight(Op const& op, index head, index j) {
+  double own = 0;
+  for (index i = 0; i < op.poles(); ++i) own += op.weight(head, i, j).real();
+  return own;
+}
+
+inline direction opposite(direction way) {
+  return way == direction::forward ? direction::reverse : direction::forward;
+}
+
+// Throws wane::error unless both banks read the same values.
+template <pole_bank Past, pole_bank Future>
+void check_sides(Past const& past, Future const& future) {
+  auto const x = past.values(), ahead = future.values();
+  bool same = x.data == ahead.data;
+  for (int i = 0; i < 4; ++i)
+    same = same && x.extent[i] == ahead.extent[i] && x.stride[i] == ahead.stride[i];
+  require(same, "past and future read different values; they must be two banks over the same");
+}
+
+// Adds what a bank reads behind some columns of a walk to an output that holds what lies ahead.
+template <pole_bank Past, pole_bank Future, class Out>
+class past_adder {
+ public:
+  using V = accumulate_type<Past>;
+  using T = real_type<V>;
+
+  past_adder(Past const& past, Future const& future, sequence_view<Out> const& output, index head,
+             index first, index last)
+      : past_(past, output, head, first, last),
+        values_(past.values()),
+        output_(output),
+        first_(first),
+        columns_(last - first) {
+    for (index j = first; j < last; ++j)
+      own_.push_back(static_cast<T>(own_weight(future, head, j)));
+  }
+
+  template <class Access>
+  void operator()(walk const& w, Access const& access) const {
+    aligned_numbers<T> const ahead(std::min(tokens, w.count) * columns_);
+    past_.load(access);
+    for (index k = 0; k < w.count; k += tokens) {
+      walk const block = w.part(k, tokens);
+      for_each(block, [&](auto const& at, index j, index n) {
+        T const own = own_[static_cast<std::size_t>(j)] * convert<T>(values_.read(at, first_ + j));
+        ahead.data()[n] = convert<T>(output_.read(at, first_ + j)) - own;
+      });
+      past_.advance(block);
+      for_each(block, [&](auto const& at, index j, index n) {
+        output_.write(at, first_ + j, convert<T>(output_.read(at, first_ + j)) + ahead.data()[n]);
+      });
+    }
+    past_.save(access);
+  }
+
+ private:
+  // Tokens of a block: as many as a run goes without correcting its states.
+  static constexpr index tokens = pole_tokens * chunks_between_corrections;
+
+  template <class Body>
+  void for_each(walk const& block, Body const& body) const {
+    for (index t = 0; t < block.count; ++t)
+      for (index j = 0; j < columns_; ++j) body(block.token(t), j, t * columns_ + j);
+  }
+
+  pole_runner<Past, Out> const past_;
+  sequence_view<std::add_const_t<input_of<Past>>> const values_;
+  sequence_view<Out> const output_;
+  index const first_, columns_;
+  std::vector<T> own_;
+};
+
+// y_nj = Re sum_i (c_ij sum_{l>=0} p_i^l x_{n-l,j} + c'_ij sum_{l>0} p'_i^l x_{n+l,j})
+//
+// (STLT, arXiv 2506.15714, section 3, bilateral.) Two banks of poles over the same values:
+// run_two_sided(op, op.future(), output) for a `laplace`, whose sums end where its window does.
+// output: [B, T, H, columns], real. Options are those of `run` for the past: its states are those
+// of `past`, and the future of a sequence ends with it; in reverse, past and future change places.
+// The future is found first, in the output, then the past, block by block: threads hold 64 numbers
+// for each of 512 tokens. An output of fewer bits than the sums rounds either side, and their sum.
+// It does not overlap the inputs. Throws wane::error, before anything is written, when a shape does
+// not fit.
+template <pole_bank Past, pole_bank Future, class Out, class State = accumulate_type<Past>>
+void run_two_sided(Past const& past, Future const& future, sequence_view<Out> output,
+                   run_options<State> const& options = {}) {
+  static_assert(!is_complex<Out> && !std::is_const_v<Out>,
+                "wane::run_two_sided: outputs are real, and written");
+  check_sides(past, future);
+  check_run(past, output, options);
+  run(future, output,
+      run_options<accumulate_type<Future>>{.packed = options.packed,
+                                           .lengths = options.lengths,
+                                           .direction = opposite(options.direction),
+                                           .threads = options.threads});
+  recurrence_shape const shape = past.shape();
+  for_each_piece(past, options, std::min(columns_of_piece(past), pole_columns),
+                 threads_to_use(options.threads),
+                 [&](walk const& w, index first, index last, auto const& state) {
+                   past_adder(past, future, output, w.head, first, last)(w, state);
+                 });
+  count_tokens(shape, options);
+}
+
+}  // namespace wane

@@ -1,0 +1,129 @@
+// laplace_coefficients: its equation, every law of recurrences, and its gradients.
+// SPDX-License-Identifier: MIT
+#include "wane/operators/laplace_coefficients.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/laplace_problem.hpp"
+#include "support/laws_hold.hpp"
+#include "support/nearness.hpp"
+#include "support/relevance_case.hpp"
+#include "wane/run/two_sided_coefficients.hpp"
+#include "wane/testing/adjoint_laws.hpp"
+
+namespace wane::testing {
+namespace {
+
+using spectra::window_shape;
+using support::laplace_size;
+
+// The problem of laplace, whose read-out has no part in it.
+template <class Io, window_shape Window>
+struct coefficients_problem : support::laplace_problem<Io, Window> {
+  using base = support::laplace_problem<Io, Window>;
+  using operation = laplace_coefficients<typename base::operation>;
+  using base::base;
+  static constexpr window_shape window = Window;
+
+  operation make(index begin, index end) const { return operation(base::make(begin, end)); }
+  auto inputs() { return without_read_out(base::inputs()); }
+  auto input_gradients() { return without_read_out(base::input_gradients()); }
+  auto gradients() {
+    auto to = base::gradients();
+    to.nodes.read_out = {};
+    return to;
+  }
+  void begin(recurrent_state<accumulate_type<operation>>& state, std::mt19937_64& bits) const {
+    base::begin(state, bits);
+  }
+
+ private:
+  template <class Spans>
+  static Spans without_read_out(Spans spans) {
+    spans[3] = {};
+    return spans;
+  }
+};
+
+// Windows shorter and longer than the blocks and than the sequence, whole and not; more tokens than
+// go by between corrections.
+laplace_size const sizes[] = {
+    {.masked = true},
+    {.batch = 1, .tokens = 6, .heads = 1, .columns = 2, .width = 9},
+    {.batch = 1, .tokens = 90, .heads = 3, .columns = 1, .nodes = 1, .width = 12},
+    {.batch = 1, .tokens = 70, .columns = 17, .width = 1, .masked = true},
+    {.tokens = 50, .columns = 8, .width = 0.6, .by_column = true, .masked = true},
+    {.batch = 3, .tokens = 9, .heads = 3, .columns = 66, .nodes = 2, .width = 4.5},
+};
+
+// The greatest error of coefficients, of the norm of all.
+template <class Problem>
+double error_of(laplace_size const& size, bool two_sided, support::arrangement lies) {
+  using Io = std::remove_cvref_t<decltype(std::declval<Problem&>().x[0])>;
+  Problem const p(size);
+  auto const op = p.make(0, p.tokens);
+  using Out = output_type<operator_of<Problem>>;
+  support::tensor<Out> output(p.batch, p.tokens, p.heads, op.output_columns(), lies);
+  if (two_sided)
+    run_two_sided(op, output.view());
+  else
+    run(op, output.view());
+  support::nearness near;
+  for (index b = 0; b < p.batch; ++b)
+    for (index h = 0; h < p.heads; ++h) {
+      auto const naive =
+          support::naive_coefficients<long double, Io, Problem::window>(p, b, h, two_sided);
+      for (index n = 0, i = 0; n < p.tokens; ++n)
+        for (index c = 0; c < op.output_columns(); ++c)
+          near.add(static_cast<double>(output(b, n, h, c)),
+                   static_cast<double>(naive[static_cast<std::size_t>(i++)]));
+    }
+  EXPECT_TRUE(output.margins_untouched());
+  return near.both();
+}
+
+template <class Problem>
+class LaplaceCoefficientsLaws : public ::testing::Test {};
+using EveryWindow = ::testing::Types<coefficients_problem<float, window_shape::none>,
+                                     coefficients_problem<double, window_shape::none>,
+                                     coefficients_problem<bfloat16, window_shape::exponential>,
+                                     coefficients_problem<float, window_shape::rectangular>,
+                                     coefficients_problem<float, window_shape::hann>,
+                                     coefficients_problem<double, window_shape::hann>>;
+TYPED_TEST_SUITE(LaplaceCoefficientsLaws, EveryWindow);
+
+TYPED_TEST(LaplaceCoefficientsLaws, Hold) {
+  using T = real_type<accumulate_type<operator_of<TypeParam>>>;
+  for (index i = 0; laplace_size const& size : sizes)
+    support::expect_to_hold(check_laws(TypeParam(size), sizeof(T) == 4 ? 1e-6 : 1e-12),
+                            "case " + std::to_string(i++) + ", ");
+}
+
+// Sums of up to 90 terms.
+TYPED_TEST(LaplaceCoefficientsLaws, AreTheEquation) {
+  using T = real_type<accumulate_type<operator_of<TypeParam>>>;
+  for (laplace_size const& size : sizes)
+    for (bool two_sided : {false, true})
+      for (auto lies : support::all_arrangements)
+        EXPECT_LE(error_of<TypeParam>(size, two_sided, lies), sizeof(T) == 4 ? 4e-7 : 2e-15)
+            << two_sided;
+}
+
+template <class Problem>
+class LaplaceCoefficientsAdjointLaws : public ::testing::Test {};
+using EveryWindowInDouble =
+    ::testing::Types<coefficients_problem<double, window_shape::none>,
+                     coefficients_problem<double, window_shape::exponential>,
+                     coefficients_problem<double, window_shape::rectangular>,
+                     coefficients_problem<double, window_shape::hann>>;
+TYPED_TEST_SUITE(LaplaceCoefficientsAdjointLaws, EveryWindowInDouble);
+
+TYPED_TEST(LaplaceCoefficientsAdjointLaws, Hold) {
+  for (index i = 0; laplace_size const& size : sizes) {
+    TypeParam problem(size);
+    support::expect_to_hold(check_adjoint_laws(problem), "case " + std::to_string(i++) + ", ");
+  }
+}
+
+}  // namespace
+}  // namespace wane::testing

@@ -1,0 +1,65 @@
+// A problem for the law kit: vla, its penalty directions given or its own keys.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "support/memory_problems.hpp"
+#include "wane/operators/vla.hpp"
+#include "wane/run/penalised_adjoint.hpp"
+
+namespace wane::testing {
+
+enum class penalises { keys, directions };
+
+template <class T, write_rule Rule, penalises What>
+struct vla_problem : memory_data<T> {
+  using op = vla<T, Rule>;
+  static constexpr bool given = What == penalises::directions;
+  vla_options options;
+  shared_tensor<T> direction{this->size, this->bits};
+  std::vector<T> lambda, lambda_gradient;
+
+  explicit vla_problem(memory_size const& s, vla_options const& o = {.lambda = 0.1})
+      : memory_data<T>(s), options(o), lambda_gradient(static_cast<std::size_t>(s.heads)) {
+    options.groups = s.options.groups;
+    for (index h = 0; h < s.heads; ++h)
+      lambda.push_back(static_cast<T>(o.lambda * static_cast<double>(1 + h)));
+  }
+  op make(index begin, index end) const {
+    vla_inputs<T> in{this->in(begin, end)};
+    if (given) in.direction = direction.part(begin, end);
+    in.lambda = {lambda.data(), this->size.heads};
+    return op(in, options);
+  }
+  // Factors with diagonals that are clear of zero.
+  void begin(recurrent_state<T>& state, std::mt19937_64& random) const {
+    state.values() = random_numbers<T>(state.values().size(), random);
+    index const rows = this->size.rows, columns = this->size.columns + rows;
+    for (index i = 0; i < static_cast<index>(state.values().size()); ++i) {
+      index const row = i / columns % rows, column = i % columns - this->size.columns;
+      T& x = state.values()[static_cast<std::size_t>(i)];
+      if (column == row) x = T(1) + std::abs(x);
+      if (column >= 0 && column < row) x = T(0);
+    }
+  }
+
+  std::vector<std::span<T>> inputs() {
+    std::vector<std::span<T>> all{this->query.input.values, this->key.input.values,
+                                  this->value.values, lambda};
+    if (given) all.push_back(direction.input.values);
+    return all;
+  }
+  std::vector<std::span<T>> input_gradients() {
+    std::vector<std::span<T>> all{this->query.summed(), this->key.summed(), this->value.gradient,
+                                  lambda_gradient};
+    if (given) all.push_back(direction.summed());
+    return all;
+  }
+  typename op::gradients gradients() {
+    typename op::gradients to{this->gradients_in()};
+    if (given) to.direction = direction.gradient_view();
+    to.lambda = {lambda_gradient.data(), this->size.heads};
+    return to;
+  }
+};
+
+}  // namespace wane::testing
