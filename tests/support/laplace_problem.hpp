@@ -63,7 +63,8 @@ struct laplace_problem : laplace_size {
     return {values<Io>(to_x), nodes_of<P>(to_sigma, to_omega, to_read_out, to_widths, to_mask)};
   }
 
-  // States whose rings hold inputs.
+  // States whose rings hold inputs; where the window holds one, the sums are that one, whatever
+  // the width, and the gradient in the width counts on it.
   void begin(wane::recurrent_state<state_number>& state, std::mt19937_64& bits) const {
     using Ring = wane::input_ring<Io, state_number>;
     std::normal_distribution<wane::real_type<state_number>> normal;
@@ -77,6 +78,14 @@ struct laplace_problem : laplace_size {
         for (index slot = 0; slot < Ring::per_row; ++slot)
           Ring::write(z, slot, stored<Io>(normal(bits)));
     }
+    wane::state_view<state_number> const all = state;
+    if constexpr (operation::inputs_leave)
+      for (index b = 0; b < shape.batch; ++b)
+        for (index h = 0; h < shape.heads; ++h)
+          for (index i = 0; i < (op.reach(h) == 1 ? sums : 0); ++i)
+            for (index j = 0; j < shape.columns; ++j)
+              all.values(b, h, i, j) =
+                  wane::convert<double>(Ring::read(all.values(b, h, sums, j), 0));
   }
 
  private:

@@ -107,7 +107,7 @@ class adjoint_law_kit {
     return initial_gradient;
   }
 
-  double loss() const {
+  double loss() {
     std::vector<Y> y(output_gradient_.size());
     numbers final(initial_.size());
     run_options<T> options;
@@ -117,7 +117,9 @@ class adjoint_law_kit {
     run(problem_.make(0, shape_.time),
         sequence_view<Y>(y.data(), shape_.batch, shape_.time, shape_.heads, outputs_.columns),
         options);
-    return inner(output_gradient_, y) + inner(final_gradient_, final);
+    double const sum = inner(output_gradient_, y) + inner(final_gradient_, final);
+    loss_terms_ = norm(output_gradient_) * norm(y) + norm(final_gradient_) * norm(final);
+    return sum;
   }
 
   template <class N>
@@ -127,7 +129,13 @@ class adjoint_law_kit {
     return total;
   }
 
-  // d loss / d direction by a central difference, against <gradient, direction>.
+  template <class N>
+  static double norm(std::vector<N> const& a) {
+    return std::sqrt(inner(a, a));
+  }
+
+  // d loss / d direction by a central difference, against <gradient, direction>; relative to the
+  // gradient, or where that is (nearly) zero, to what the difference can show beside its rounding.
   template <class N>
   law_result derivative(std::string const& law, std::span<N> input, std::vector<N> const& gradient,
                         int trials) {
@@ -146,7 +154,8 @@ class adjoint_law_kit {
       std::copy(here.begin(), here.end(), input.begin());
       double const off = std::abs(inner(gradient, toward) - slope);
       worst = off <= worst ? worst : off;  // a NaN stays
-      largest = std::max(largest, std::sqrt(inner(gradient, gradient) * inner(toward, toward)));
+      double const rounding = std::numeric_limits<double>::epsilon() * loss_terms_ / step;
+      largest = std::max({largest, norm(gradient) * norm(toward), rounding / bound_});
     }
     return {law, worst == 0 ? 0 : worst / largest, bound_};
   }
@@ -169,6 +178,7 @@ class adjoint_law_kit {
   std::mt19937_64 bits_;
   std::vector<index> lengths_;  // of a padded batch, where there are any
   numbers initial_, final_gradient_;
+  double loss_terms_ = 0;  // the size of what the last loss is the sum of
   std::vector<Y> output_gradient_;
 };
 
