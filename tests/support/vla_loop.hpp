@@ -19,15 +19,25 @@ struct vla_loop {
   wane::penalty_refresh refresh;
   matrix m, s;
   index position = 0;
+  // What is left of lambda I, which is given back where that is less than `renewal`.
+  Real lambda, left = 1, renewal = Real(.25);
 
-  vla_loop(write_rule r, wane::penalty_refresh const& f, Real lambda, index rows, index columns)
+  vla_loop(write_rule r, wane::penalty_refresh const& f, Real of_unit, index rows, index columns)
       : rule(r),
         refresh(f),
-        m(lambda * matrix::Identity(rows, rows)),
-        s(matrix::Zero(rows, columns)) {}
+        m(of_unit * matrix::Identity(rows, rows)),
+        s(matrix::Zero(rows, columns)),
+        lambda(of_unit) {}
 
   static vector unit(vector const& x) { return x.norm() > Real(0) ? vector(x / x.norm()) : x; }
 
+  void fade(Real penalty_decay, Real memory_decay) {
+    m *= penalty_decay, left *= penalty_decay;
+    s = memory_decay == Real(0) ? matrix::Zero(s.rows(), s.cols()) : matrix(memory_decay * s);
+    if (left >= renewal) return;
+    m.diagonal().array() += (1 - left) * lambda;
+    left = 1;
+  }
   // Of raw rows; queries, keys and directions are normalised here.
   vector take(vector const& query, vector const& key, vector const& direction,
               vector const& value) {

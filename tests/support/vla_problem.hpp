@@ -10,12 +10,13 @@ namespace wane::testing {
 
 enum class penalises { keys, directions };
 
-template <class T, write_rule Rule, penalises What>
+template <class T, write_rule Rule, penalises What, class Gate = no_gate>
 struct vla_problem : memory_data<T> {
-  using op = vla<T, Rule>;
+  using op = vla<T, Rule, Gate>;
   static constexpr bool given = What == penalises::directions;
   vla_options options;
   shared_tensor<T> direction{this->size, this->bits};
+  gate_data<T, Gate> gate{this->size, this->bits};
   std::vector<T> lambda, lambda_gradient;
 
   explicit vla_problem(memory_size const& s, vla_options const& o = {.lambda = 0.1})
@@ -28,17 +29,18 @@ struct vla_problem : memory_data<T> {
     vla_inputs<T> in{this->in(begin, end)};
     if (given) in.direction = direction.part(begin, end);
     in.lambda = {lambda.data(), this->size.heads};
-    return op(in, options);
+    return op(in, gate.part(begin, end), options);
   }
-  // Factors with diagonals that are clear of zero.
+  // Factors with diagonals that are clear of zero; of lambda I more than half is left.
   void begin(recurrent_state<T>& state, std::mt19937_64& random) const {
     state.values() = random_numbers<T>(state.values().size(), random);
-    index const rows = this->size.rows, columns = this->size.columns + rows;
+    index const rows = this->size.rows, columns = make(0, 0).shape().columns;
     for (index i = 0; i < static_cast<index>(state.values().size()); ++i) {
       index const row = i / columns % rows, column = i % columns - this->size.columns;
       T& x = state.values()[static_cast<std::size_t>(i)];
       if (column == row) x = T(1) + std::abs(x);
       if (column >= 0 && column < row) x = T(0);
+      if (column == rows) x = row == 0 ? T(-0.6) / (1 + std::abs(x)) : T(0);
     }
   }
 
@@ -46,18 +48,19 @@ struct vla_problem : memory_data<T> {
     std::vector<std::span<T>> all{this->query.input.values, this->key.input.values,
                                   this->value.values, lambda};
     if (given) all.push_back(direction.input.values);
-    return all;
+    return with_gate<Gate>(all, gate.values.values);
   }
   std::vector<std::span<T>> input_gradients() {
     std::vector<std::span<T>> all{this->query.summed(), this->key.summed(), this->value.gradient,
                                   lambda_gradient};
     if (given) all.push_back(direction.summed());
-    return all;
+    return with_gate<Gate>(all, gate.values.gradient);
   }
   typename op::gradients gradients() {
     typename op::gradients to{this->gradients_in()};
     if (given) to.direction = direction.gradient_view();
     to.lambda = {lambda_gradient.data(), this->size.heads};
+    to.log_decay = gate.gradient();
     return to;
   }
 };

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "wane/core/decay.hpp"
+#include "wane/core/fading_penalty.hpp"
 #include "wane/core/row_lanes.hpp"
 
 namespace wane {
@@ -29,7 +31,8 @@ struct penalty_refresh {
 
 // The state of a head is K x (V + K): S, and in the last K columns the factor R of M = R^T R, upper
 // triangular, its diagonal positive. A state of zeros stands for a memory that has seen nothing,
-// and is one: M = lambda I.
+// and is one: M = lambda I. Where the penalty fades, see wane/core/fading_penalty.hpp.
+//   output_columns()         V
 //   rule                     its write_rule
 //   penalises_keys()         u = k for all tokens
 //   lambda(head)             > 0
@@ -106,10 +109,10 @@ struct state_part {
   }
 };
 
-// M += w w^T for the factor R of M; w is lost.
+// M += w w^T for the factor R of M, where w is zero before `first`; w is lost.
 template <class Factor, class T>
-void add_direction(Factor const& factor, T* w) {
-  for (index j = 0; j < factor.rows; ++j) {
+void add_direction(Factor const& factor, T* w, index first = 0) {
+  for (index j = first; j < factor.rows; ++j) {
     reflection<T> const h(static_cast<T>(factor(j, j)), w[j] * w[j]);
     T const v = w[j] * h.over;
     for (index l = j; l < factor.rows; ++l) {
@@ -179,45 +182,96 @@ void begin_factor(Factor const& factor, T lambda) {
     factor(i, i) = static_cast<typename Factor::value>(sqrt(lambda));
 }
 
+// R^T R <- l R^T R + (1 - l) lambda I. What is left of nothing is nothing, whatever it was.
+template <class Factor, class T>
+void renew_penalty(Factor const& factor, T log_left, T lambda) {
+  using std::exp, std::expm1, std::sqrt;
+  T const root = exp(log_left / T(2)), given = sqrt(-expm1(log_left) * lambda);
+  for (index i = 0; i < factor.rows; ++i)
+    for (index j = i; j < factor.rows; ++j) {
+      auto& r = factor(i, j);
+      r = static_cast<typename Factor::value>(root == T(0) ? T(0) : root * static_cast<T>(r));
+    }
+  if (root == T(0)) return begin_factor(factor, lambda);
+  T axis[most_penalised_rows];
+  for (index i = 0; i < factor.rows; ++i) {
+    axis[i] = given;
+    for (index j = i + 1; j < factor.rows; ++j) axis[j] = T(0);
+    add_direction(factor, axis, i);
+  }
+}
+
+template <class Op>
+auto memory_decay_of(Op const& op, place<> at) {
+  if constexpr (fading_penalty<Op>)
+    return decay_from_log(op.memory_log_decay(at));
+  else
+    return no_decay{};
+}
+
 // One token into the columns of the state, and write(j, y) takes output j.
 template <bool Adjacent, class Op, class State, class Write>
 void advance_parts(Op const& op, place<> at, view<State, 2> const& state, Write const& write) {
   using T = typename Op::accumulate;
-  index const rows = state.extent[0], columns = state.extent[1] - rows;
+  index const rows = state.extent[0], columns = op.output_columns();
   using part = state_part<State, Adjacent>;
   part const memory{state.data, rows, state.stride[0], state.stride[1]},
       factor{state.data + columns * state.stride[1], rows, state.stride[0], state.stride[1]};
   auto const x = op.terms_at(at);
   auto const direction = op.direction_at(at);
 
-  T alpha[most_penalised_rows];
-  begin_factor(factor, static_cast<T>(op.lambda(at.head)));
-  for (index i = 0; i < rows; ++i) alpha[i] = direction(i);
+  T alpha[most_penalised_rows], over(1);
+  T const lambda = static_cast<T>(op.lambda(at.head));
+  begin_factor(factor, lambda);
+  if constexpr (fading_penalty<Op>) {
+    State& held = state(0, columns + rows);
+    penalty_left<T> left{static_cast<T>(held)};
+    if (left.fades_too_far(op, at)) {
+      renew_penalty(factor, left.log, lambda);
+      left.log = T(0);
+    }
+    held = static_cast<State>(left.log);
+    over = left.over();
+  }
+  for (index i = 0; i < rows; ++i) alpha[i] = over * direction(i);
   add_direction(factor, alpha);
   if (op.refresh().comes_after(at.position))
     refresh_penalty(factor, static_cast<T>(op.refresh().amount));
   for (index i = 0; i < rows; ++i) alpha[i] = x.key(i);
   solve_penalty(factor, alpha);
+  for (index i = 0; i < rows; ++i) alpha[i] = over * over * alpha[i];
   row_sum<T> alpha_alpha, key_alpha;
   for (index i = 0; i < rows; ++i)
     alpha_alpha.add(alpha[i], alpha[i]), key_alpha.add(x.key(i), alpha[i]);
   T const by = write_factor<Op::rule>(alpha_alpha.total(), key_alpha.total());
   for (index i = 0; i < rows; ++i) alpha[i] = by * alpha[i];
 
+  auto const decay = memory_decay_of(op, at);
+  T erased(1);
+  if constexpr (fading_penalty<Op>) erased = factor_of(decay);
+  // What a reset forgets may be anything.
+  auto const held = [&](index i, index j) {
+    return erased == T(0) ? T(0) : static_cast<T>(memory(i, j));
+  };
+  auto const written = [&](T s, T a, T error) {
+    if constexpr (fading_penalty<Op>)
+      return carried(decay, s, a * error);
+    else
+      return multiply_add(a, error, s);
+  };
   constexpr index together = 128;
   for (index first = 0; first < columns; first += together) {
     index const count = at_most(together, columns - first);
     T error[together], y[together] = {};
     for (index n = 0; n < count; ++n) error[n] = x.value(first + n);
     for (index i = 0; i < rows; ++i) {
-      T const key = x.key(i);
-      for (index n = 0; n < count; ++n)
-        error[n] = multiply_add(-key, static_cast<T>(memory(i, first + n)), error[n]);
+      T const key = erased * x.key(i);
+      for (index n = 0; n < count; ++n) error[n] = multiply_add(-key, held(i, first + n), error[n]);
     }
     for (index i = 0; i < rows; ++i) {
       T const query = x.query(i), a = alpha[i];
       for (index n = 0; n < count; ++n) {
-        T const s = multiply_add(a, error[n], static_cast<T>(memory(i, first + n)));
+        T const s = written(held(i, first + n), a, error[n]);
         memory(i, first + n) = static_cast<State>(s);
         y[n] = multiply_add(query, s, y[n]);
       }
@@ -226,7 +280,7 @@ void advance_parts(Op const& op, place<> at, view<State, 2> const& state, Write 
   }
 }
 
-// One token: the state [K, V + K] is updated in place, and write(j, y) takes output j.
+// One token: the state, [K, V + K] or more, is updated in place, and write(j, y) takes output j.
 template <class Op, class State, class Write>
 void advance_penalised(Op const& op, place<> at, view<State, 2> const& state, Write const& write) {
   if (state.stride[1] == 1)

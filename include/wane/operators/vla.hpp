@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/penalised_memory.hpp"
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/gated.hpp"
 
 namespace wane {
 
@@ -34,6 +34,10 @@ struct vla_options {
   double length = 1;
   // The paper's: {20, 1e-3}.
   penalty_refresh refresh = {};
+  // With a gate: whether S fades as M does; and M takes lambda I in again where less than this part
+  // of it is left, in (0, 1).
+  bool memory_fades = true;
+  double renewal = 0.25;
   // Queries are multiplied by this.
   double scale = 1;
   // Queries, keys and directions become x / sqrt(|x|^2 + epsilon) first; or, to see what it is good
@@ -52,13 +56,23 @@ struct vla_options {
 // (Pandey and Singh, arXiv 2605.11196, equations 1, 8 and 18 to 20, whose S is transposed; without
 // the division of equation 11, which quotient_of adds: docs/operators/vla.md.)
 //
+// With a gate of heads, log decays g, it forgets:
+//   M_t = e^g M_{t-1} + r_t I + u_t u_t^T,   S_t = D S_{t-1} + alpha_t (v_t - S_{t-1}^T D k_t)^T
+// where r_t gives lambda I back from time to time (wane/core/fading_penalty.hpp), and D is e^g, or
+// 1 where the memory does not fade: rls then weighs every pair by the decays since.
+//
 // The state of a head is K x (V + K): S, and the factor R of M = R^T R. M itself is never formed,
 // nor its inverse, so that it stays positive definite whatever the keys. One of zeros has seen
-// nothing. Run with wane/run/penalised.hpp, which takes 16 tokens at a time; without it tokens go
-// one by one.
-template <class Io, write_rule Rule = write_rule::rls, class Accumulate = widened<Io>>
-class vla : public keyed_memory<Io, Accumulate> {
+// nothing. With a gate it has a column more: log l, and M = l R^T R. Run with
+// wane/run/penalised.hpp, which takes 16 tokens at a time; without it tokens go one by one.
+template <class Io, write_rule Rule = write_rule::rls, any_gate Gate = no_gate,
+          class Accumulate = widened<Io>>
+class vla : public gated_memory<Io, Gate, Accumulate> {
   using keyed = keyed_memory<Io, Accumulate>;
+  using gated = gated_memory<Io, Gate, Accumulate>;
+  static constexpr bool fades = !std::same_as<Gate, no_gate>;
+  static_assert(!row_gate<Gate>,
+                "wane::vla: its gate is of heads, [B, T, H]; a penalty has no rows");
   static_assert(std::is_floating_point_v<Accumulate>, "wane::vla: its numbers are real");
 
  public:
@@ -66,11 +80,15 @@ class vla : public keyed_memory<Io, Accumulate> {
   static constexpr write_rule rule = Rule;
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
-  explicit vla(vla_inputs<Io> const& in, vla_options const& options = {})
-      : keyed(in.keyed, keyed_options_of(options, options.scale, options.normalise)),
+  explicit vla(vla_inputs<Io> const& in, vla_options const& options = {}) requires(!fades)
+      : vla(in, Gate(), options) {}
+  vla(vla_inputs<Io> const& in, Gate const& gate, vla_options const& options = {})
+      : gated(in.keyed, gate, keyed_options_of(options, options.scale, options.normalise)),
         lambda_(in.lambda),
         refresh_(options.refresh),
         lambda_of_all_(static_cast<Accumulate>(options.lambda)),
+        log_renewal_(static_cast<Accumulate>(std::log(options.renewal))),
+        memory_fades_(options.memory_fades),
         penalises_keys_(!in.direction.data),
         directions_(directions_of(in),
                     keyed_options_of(options, penalises_keys_ ? 1 : options.length,
@@ -82,6 +100,9 @@ class vla : public keyed_memory<Io, Accumulate> {
     require(refresh_.every >= 0 && refresh_.amount >= 0 && std::isfinite(refresh_.amount),
             "refresh is every ", refresh_.every, " tokens by ", refresh_.amount,
             "; both must be 0 or more, and finite");
+    require(!fades || refresh_.every == 0, "refresh and a gate are two ways to forget; choose one");
+    require(options.renewal > 0 && options.renewal < 1, "renewal is ", options.renewal,
+            "; it must be in (0, 1)");
     index const rows = in.keyed.key.extent[3];
     require(rows <= most_penalised_rows, "key has ", rows, " rows; it may have ",
             most_penalised_rows);
@@ -91,25 +112,37 @@ class vla : public keyed_memory<Io, Accumulate> {
   // That of the state; outputs have the columns of value.
   recurrence_shape shape() const {
     recurrence_shape size = keyed::shape();
-    size.columns += size.rows;
+    size.columns += size.rows + (fades ? 1 : 0);
     return size;
   }
   index output_columns() const { return this->in_.value.extent[3]; }
 
-  void check_inputs() const { keyed::check_inputs(), directions_.check_inputs(); }
+  void check_inputs() const {
+    keyed::check_inputs(), directions_.check_inputs();
+    check_gate(this->gate_, keyed::shape());
+  }
   // Throws wane::error for a lambda of a head that is not positive and finite.
   void check_parameters() const {
+    gated::check_parameters();
     for (index h = 0; lambda_.data && h < lambda_.extent[0]; ++h)
       require(lambda_(h) > 0 && std::isfinite(lambda_(h)), "lambda of head ", h, " is ", lambda_(h),
               "; it must be more than 0, and finite");
   }
 
-  wane::layout layout() const { return keyed::layout() & directions_.layout(); }
+  wane::layout layout() const { return gated::layout() & directions_.layout(); }
   bool penalises_keys() const { return penalises_keys_; }
   penalty_refresh refresh() const { return refresh_; }
   Accumulate lambda(index head) const {
     return lambda_.data ? static_cast<Accumulate>(lambda_(head)) : lambda_of_all_;
   }
+
+  Accumulate penalty_log_decay(place<> at) const requires fades {
+    return static_cast<Accumulate>(this->gate_.read(at));
+  }
+  Accumulate memory_log_decay(place<> at) const requires fades {
+    return memory_fades_ ? penalty_log_decay(at) : Accumulate(0);
+  }
+  Accumulate log_renewal() const requires fades { return log_renewal_; }
 
   // Directions are scaled and normalised as queries are.
   struct direction_terms {
@@ -125,23 +158,35 @@ class vla : public keyed_memory<Io, Accumulate> {
   }
 
   // S of given write directions: a delta rule that erases where the key looks.
-  class memory_of_directions : public keyed {
+  class memory_of_directions : public gated {
    public:
     memory_of_directions(vla const& op, sequence_view<Accumulate const> const& directions,
                          index origin)
-        : keyed(op), directions_(directions), origin_(origin) {}
+        : gated(op), directions_(directions), origin_(origin), fades_(op.memory_fades_) {}
 
-    wane::layout layout() const { return keyed::layout() & layout_of(directions_); }
+    wane::layout layout() const { return gated::layout() & layout_of(directions_); }
 
-    struct token : keyed::terms {
+    struct token : keyed::terms, gate_terms<Accumulate, Gate> {
       sequence_view<Accumulate const> const& directions;
       place<> written;
+      Accumulate decay;
 
       WANE_INLINE auto key(auto i) const { return directions.read(written, i); }
-      WANE_INLINE auto erase_read(auto i) const { return keyed::terms::key(i); }
+      WANE_INLINE auto erase_read(auto i) const {
+        auto const k = keyed::terms::key(i);
+        if constexpr (fades)
+          return multiply(k, decltype(k)(decay));
+        else
+          return k;
+      }
     };
     WANE_INLINE token at(place<> where) const {
-      return {this->terms_at(where), directions_, moved(where)};
+      token x{this->terms_at(where), {this->gate_, where}, directions_, moved(where), 1};
+      if constexpr (fades) {
+        if (!fades_) x.of_head = 0;
+        x.decay = factor_of(decay_from_log(x.log_decay()));
+      }
+      return x;
     }
     WANE_INLINE place<> moved(place<> where) const {
       where.time -= origin_;
@@ -151,6 +196,7 @@ class vla : public keyed_memory<Io, Accumulate> {
     struct gradients {
       keyed_gradients<Io> in;
       sequence_view<Accumulate> directions, reads;
+      token_view<Accumulate> decays;
 
       wane::layout layout() const { return in.layout() & layout_of(directions, reads); }
 
@@ -162,11 +208,22 @@ class vla : public keyed_memory<Io, Accumulate> {
         WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
         template <class V>
         WANE_INLINE void all(all_gradients<V> const& g) const {
+          token const x = op.at(where);
+          row_sum<V> of_decay;
           for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
+            auto read = row_at(g.erase_read, i);
+            if constexpr (fades) {
+              using Row = decltype(read);
+              // A reset looks at nothing.
+              read = where_zero(Row(x.decay), Row(V(0)), Row(x.decay) * read);
+              of_decay.add(x.keyed::terms::key(i), read);
+            }
             to.directions.write(op.moved(where), i, row_at(g.key, i));
-            to.reads.write(op.moved(where), i, row_at(g.erase_read, i));
+            to.reads.write(op.moved(where), i, read);
           });
-          op.give_rows(op.terms_at(where), {to.in.query, {}, {}}, g);
+          if constexpr (fades)
+            if (op.fades_) to.decays.write(where, g.whole.decay + of_decay.total());
+          op.give_rows(x, {to.in.query, {}, {}}, g);
         }
       };
       WANE_INLINE sink at(memory_of_directions const& op, place<> where) const {
@@ -177,6 +234,7 @@ class vla : public keyed_memory<Io, Accumulate> {
    private:
     sequence_view<Accumulate const> directions_;
     index origin_;
+    bool fades_;
   };
   memory_of_directions memory(sequence_view<Accumulate const> const& directions,
                               index origin) const {
@@ -188,10 +246,12 @@ class vla : public keyed_memory<Io, Accumulate> {
     keyed_gradients<Io> in;
     sequence_view<Io> direction = {};
     view<widened<Io>, 1> lambda = {};  // [H], summed over sequences
+    gate_gradient<Gate, Io> log_decay = {};
 
     void check(vla const& op) const {
       recurrence_shape const shape = op.keyed::shape();
       check_keyed(in, shape);
+      check_gate_gradient(log_decay, shape);
       check_if_present("the gradient of direction", direction, shape_of_rows(shape));
       require(!direction.data || !op.penalises_keys(),
               "the gradient of direction is given; the operator has none, its keys are they");
@@ -199,10 +259,10 @@ class vla : public keyed_memory<Io, Accumulate> {
         check_extent("the gradient of lambda", "heads", lambda.extent[0], shape.heads);
     }
 
-    typename memory_of_directions::gradients of_memory(
-        sequence_view<Accumulate> const& directions, sequence_view<Accumulate> const& reads) const {
-      return {in, directions, reads};
+    auto of_memory(auto const& directions, auto const& reads, auto const& decays) const {
+      return typename memory_of_directions::gradients{in, directions, reads, decays};
     }
+    void give_decay(place<> at, Accumulate g) const requires fades { log_decay.write(at, g); }
     void give_rows(vla const& op, place<> at, Accumulate* keys, Accumulate* directions) const {
       bool const in_lanes = (op.layout() & in.layout() & layout_of(direction)).columns;
       all_gradients<Accumulate> g{op.in_.key.extent[3], in_lanes, {}, keys, directions, {}, {}, {}};
@@ -232,8 +292,8 @@ class vla : public keyed_memory<Io, Accumulate> {
 
   view<widened<Io> const, 1> lambda_;
   penalty_refresh refresh_;
-  Accumulate lambda_of_all_;
-  bool penalises_keys_;
+  Accumulate lambda_of_all_, log_renewal_;
+  bool memory_fades_, penalises_keys_;
   keyed directions_;
 };
 

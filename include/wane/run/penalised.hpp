@@ -40,6 +40,8 @@ class penalised_runner {
     for (index i = 0; i < rows_; ++i) {
       for (index j = 0; j < columns_; ++j) state.save(i, j, held(i, j));
       for (index j = 0; j < rows_; ++j) state.save(i, columns_ + j, penalty_.factor()(i, j));
+      if constexpr (fading_penalty<Op>)
+        state.save(i, columns_ + rows_, i == 0 ? penalty_.log_left() : T(0));
     }
   }
 

@@ -5,21 +5,22 @@
 #include <vector>
 
 #include "wane/run/adjoint.hpp"
+#include "wane/run/fading_adjoint.hpp"
 #include "wane/run/penalised.hpp"
-#include "wane/run/penalty_adjoint.hpp"
 
 namespace wane {
 
-// What an operator's gradients have for it: of_memory(directions, reads) gives those of
-// op.memory(...), whose gradients by write directions and by erase_reads, [B, T, H, K], go there;
-// give_rows(op, place, keys, directions), K numbers each, that may be written over, receives what
-// keys and penalty directions get (all of it by keys where directions are they); lambda_is_wanted()
-// says whether give_lambda(head, g) is called, once a head.
+// What an operator's gradients have for it: of_memory(directions, reads, decays) gives those of
+// op.memory(...), whose gradients by write directions and by erase_reads, [B, T, H, K], and by log
+// decays, [B, T, H], go there; give_rows(op, place, keys, directions), K numbers each, that may be
+// written over, receives what keys and penalty directions get (all of it by keys where directions
+// are they); give_decay(place, g) what log decays get of both; give_lambda(head, g) is called once
+// a head.
 template <class Gradients, class Op>
 concept penalised_gradients = penalised_memory<Op> &&
     requires(Gradients const& to, Op const& op, sequence_view<typename Op::accumulate> rows,
-             place<> at) {
-  to.of_memory(rows, rows);
+             token_view<typename Op::accumulate> decays, place<> at) {
+  to.of_memory(rows, rows, decays);
   to.give_rows(op, at, rows.data, rows.data);
   to.give_lambda(index{}, double{});
 };
@@ -40,6 +41,12 @@ class penalised_adjoint {
  public:
   using T = typename Op::accumulate;
   static constexpr int tokens = penalty_tokens;
+  struct nothing_fades {
+    nothing_fades(Op const&, walk const&, T) {}
+  };
+  using fading_part =
+      typename std::conditional_t<fading_penalty<Op>, std::type_identity<fading_adjoint<Op>>,
+                                  std::type_identity<nothing_fades>>::type;
 
   penalised_adjoint(Op const& op, Gradients const& gradients, adjoint_options<State> const& options)
       : op_(op),
@@ -51,7 +58,10 @@ class penalised_adjoint {
         directions_(numbers(shape_.rows)),
         of_directions_(numbers(shape_.rows)),
         of_keys_(numbers(shape_.rows)),
-        factors_(numbers(1)) {}
+        factors_(numbers(1)),
+        of_decays_(fading_penalty<Op> ? numbers(1) : 0) {
+    if (fading_penalty<Op>) std::fill_n(of_decays_.data(), numbers(1), T(0));
+  }
 
   template <class Out>
   void operator()(sequence_view<Out const> const& dy) {
@@ -105,8 +115,9 @@ class penalised_adjoint {
     options.final_gradient = part_of_columns(options.final_gradient, 0, columns_);
     options.initial_gradient = part_of_columns(options.initial_gradient, 0, columns_);
     sequence_view<T> const directions = view_of(directions_);
+    token_view<T> const decays(of_decays_.data(), shape_.batch, shape_.time, shape_.heads);
     adjoint(op_.memory(directions, 0), dy,
-            to_.of_memory(view_of(of_directions_), view_of(of_keys_)), options);
+            to_.of_memory(view_of(of_directions_), view_of(of_keys_), decays), options);
   }
 
   // From gradients by write directions a to those by keys and penalty directions; returns that by
@@ -153,15 +164,21 @@ class penalised_adjoint {
   double backward(walk const& w, penalty_runner<Op>& penalty, std::vector<T>& refreshed) {
     index const rows = shape_.rows, stride = penalty.stride();
     penalty_sums<T> sums(rows, stride);
-    if (options_.final_gradient.present())
-      sums.begin(penalty.factor(),
-                 [&](index i, index j) { return of_state(options_.final_gradient, w, i, j); });
+    auto const behind = [&](index i, index j) {
+      return of_state(options_.final_gradient, w, i, j);
+    };
+    if (options_.final_gradient.present()) sums.begin(penalty.factor(), behind);
+    fading_part fading(op_, w, fading_penalty<Op> ? of_state(options_.initial, w, 0, rows) : T(0));
+    if constexpr (fading_penalty<Op>)
+      if (options_.final_gradient.present())
+        fading.begin(static_cast<double>(behind(0, rows)), penalty.factor(), behind);
     token_rows<T> u(rows, stride, op_.layout().columns), g(rows, stride, true),
         a(rows, stride, true);
     for (index end = w.count; end > 0;) {
       index first = std::max<index>(0, end - tokens);
       for (index k = end - 1; k-- > first;)
         if (is_refreshed_after(w, k)) first = k + 1;
+      if constexpr (fading_penalty<Op>) first = fading.cut(first, end);
       int const count = static_cast<int>(end - first);
       u.fill(count, [&](int t) { return op_.direction_at(w.token(first + t)); });
       auto const take = [&](token_rows<T> const& rows_of, aligned_numbers<T> const& from) {
@@ -179,7 +196,14 @@ class penalised_adjoint {
         refreshed.resize(static_cast<std::size_t>(last));
         std::fill_n(g[count - 1], rows, T(0));
       }
+      if constexpr (fading_penalty<Op>) fading.scale(first, count, u, g);
       sums.take(u.data(), g.data(), a.data());
+      if constexpr (fading_penalty<Op>)
+        fading.take(
+            first, count, u, g, sums, [&](index k) { return *at(factors_, w.token(k), 1); },
+            [&](index k, double of_decay) {
+              to_.give_decay(w.token(k), *at(of_decays_, w.token(k), 1) + static_cast<T>(of_decay));
+            });
       for (int t = 0; t < count; ++t) {
         T* const key = at(of_keys_, w.token(first + t));
         if (op_.penalises_keys())
@@ -188,22 +212,27 @@ class penalised_adjoint {
       }
       end = first;
     }
-    return end(w, penalty.factor(), sums);
+    return end(w, penalty.factor(), sums, fading);
   }
 
-  double end(walk const& w, penalty_factor<T>& factor, penalty_sums<T> const& sums) const {
+  double end(walk const& w, penalty_factor<T>& factor, penalty_sums<T> const& sums,
+             fading_part const& fading) const {
     factor.load(static_cast<T>(op_.lambda(w.head)),
                 [&](index i, index j) { return of_state(options_.initial, w, i, j); });
     bool const seen = of_state(options_.initial, w, 0, 0) != T(0);
     auto const gradient = [&](index i, index j) {
       if (w.count == 0) return of_state(options_.final_gradient, w, i, j);
+      if constexpr (fading_penalty<Op>)
+        if (j == shape_.rows) return seen && i == 0 ? static_cast<T>(fading.of_left()) : T(0);
       return seen && j >= i ? sums.gradient(factor, i, j) : T(0);
     };
     if (auto const& to = options_.initial_gradient; to.present())
       for (index i = 0; i < shape_.rows; ++i)
-        for (index j = 0; j < shape_.rows; ++j)
+        for (index j = 0; j < shape_.columns - columns_; ++j)
           to.values(w.sequence, w.head, i, columns_ + j) = static_cast<State>(gradient(i, j));
-    return seen || w.count == 0 ? 0 : static_cast<double>(sums.of_lambda());
+    double of_lambda = seen || w.count == 0 ? 0 : static_cast<double>(sums.of_lambda());
+    if constexpr (fading_penalty<Op>) of_lambda += fading.of_lambda();
+    return of_lambda;
   }
 
   Op const& op_;
@@ -211,7 +240,7 @@ class penalised_adjoint {
   adjoint_options<State> const& options_;
   recurrence_shape const shape_;
   index const walks_, columns_;
-  aligned_numbers<T> const directions_, of_directions_, of_keys_, factors_;
+  aligned_numbers<T> const directions_, of_directions_, of_keys_, factors_, of_decays_;
 };
 
 // As for other recurrences. Holds three vectors of K numbers a token and head, and the states of S

@@ -44,6 +44,9 @@ class penalty_sums {
     }
   }
 
+  void scale(T by) {
+    for (index i = 0; i < rows_ * stride_; ++i) numbers_.data()[i] *= by;
+  }
   // What one token adds, where more than the next tokens' sums is made of it.
   void add(T const* g, T const* alpha) {
     for (index i = 0; i < rows_; ++i)
@@ -71,7 +74,7 @@ class penalty_sums {
     for (index l = i; l < rows_; ++l) sum = multiply_add(-factor(i, l), row(l)[j], sum);
     return sum;
   }
-  // dL/dlambda of a walk that began with nothing.
+  // The trace of dL/dM: dL/dlambda of a walk that began with nothing.
   T of_lambda() const {
     T sum(0);
     for (index i = 0; i < rows_; ++i) sum += row(i)[i];

@@ -17,6 +17,7 @@ class token_rows {
     std::fill_n(numbers_.data(), penalty_tokens * stride_, T(0));
   }
 
+  index rows() const { return rows_; }
   T* data() const { return numbers_.data(); }
   T* operator[](int t) const { return data() + t * stride_; }
 
@@ -31,6 +32,9 @@ class token_rows {
     std::fill(data() + count * stride_, data() + penalty_tokens * stride_, T(0));
   }
 
+  void scale(int t, T by) const {
+    for (index i = 0; i < rows_; ++i) (*this)[t][i] *= by;
+  }
   T product(int t, T const* other) const {
     row_sum<T> total;
     for_row_lanes<T>(true, stride_, [&](auto i) WANE_INLINE_LAMBDA {
@@ -61,12 +65,15 @@ class penalty_runner {
         asked_(rows_, chunk_.stride(), op.layout().columns),
         found_(rows_, chunk_.stride(), op.layout().columns) {}
 
-  // The factor that element(i, j), j >= i, of a state holds.
+  // The factor that element(i, j), j >= i, of the last columns of a state holds.
   template <class Element>
   void load(index head, Element const& element) {
-    chunk_.factor.load(static_cast<T>(op_.lambda(head)), element);
+    lambda_ = static_cast<T>(op_.lambda(head));
+    chunk_.factor.load(lambda_, element);
+    if constexpr (fading_penalty<Op>) left_.log = element(0, rows_);
   }
   penalty_factor<T>& factor() { return chunk_.factor; }
+  T log_left() const { return left_.log; }
   index stride() const { return chunk_.stride(); }
 
   // direction(k) points to where token k has its write direction written; factor(k, f) receives
@@ -80,6 +87,7 @@ class penalty_runner {
             chunk_.own(found_.data());
           else
             chunk_.apply(keys_.data(), found_.data());
+          scale_found(op_.penalises_keys() ? 1 : 2, count);
           add_refresh(w, k, count, keys_);
           for (int t = 0; t < count; ++t) {
             T by(1);
@@ -107,6 +115,7 @@ class penalty_runner {
             return [row](auto i) WANE_INLINE_LAMBDA { return row_at(row, i); };
           });
           chunk_.apply(asked_.data(), found_.data());
+          scale_found(2, count);
           add_refresh(w, k, count, asked_);
           for (int t = 0; t < count; ++t) receive(k + t, found_[t]);
         },
@@ -125,6 +134,27 @@ class penalty_runner {
       found_[count - 1][i] = multiply_add(amount, x[count - 1][i], found_[count - 1][i]);
   }
 
+  // Directions entered R times over_, and once more R^T R becomes M.
+  void scale_found(int times, int count) const {
+    if constexpr (fading_penalty<Op>)
+      for (int t = 0; t < count; ++t) found_.scale(t, times == 1 ? over_[t] : over_[t] * over_[t]);
+  }
+  // Takes in what fades at up to `most` tokens from k on, and returns how many: M is renewed before
+  // the first of them alone.
+  index fade(walk const& w, index k, index most) {
+    for (index t = 0; t < most; ++t) {
+      penalty_left<T> left = left_;
+      if (left.fades_too_far(op_, w.token(k + t))) {
+        if (t > 0) return t;
+        renew_penalty(chunk_.factor.as_part(), left.log, lambda_);
+        left.log = T(0);
+      }
+      left_ = left;
+      over_[t] = left.over();
+    }
+    return most;
+  }
+
   // body(first token, how many) between the begin and the end of every chunk; a refresh is the end
   // of one, and refreshed(k) comes after it.
   template <class Body, class Refreshed>
@@ -133,14 +163,18 @@ class penalty_runner {
     for (index k = 0; k < w.count;) {
       index most = std::min<index>(tokens, w.count - k);
       if (every > 0) most = std::min(most, every - (w.token(k).position - 1) % every);
+      if constexpr (fading_penalty<Op>) most = fade(w, k, most);
       int const count = static_cast<int>(most);
       keys_.fill(count, [&](int t) {
         auto const x = op_.terms_at(w.token(k + t));
         return [x](auto i) WANE_INLINE_LAMBDA { return x.key(i); };
       });
-      if (!op_.penalises_keys())
+      bool const keys_serve = op_.penalises_keys() && !fading_penalty<Op>;
+      if (!keys_serve)
         directions_.fill(count, [&](int t) { return op_.direction_at(w.token(k + t)); });
-      T* const directions = op_.penalises_keys() ? keys_.data() : directions_.data();
+      if constexpr (fading_penalty<Op>)
+        for (int t = 0; t < count; ++t) directions_.scale(t, over_[t]);
+      T* const directions = keys_serve ? keys_.data() : directions_.data();
       chunk_.begin(directions);
       body(k, count);
       chunk_.end(directions);
@@ -153,6 +187,8 @@ class penalty_runner {
 
   Op const& op_;
   index const rows_;
+  T lambda_ = 0, over_[tokens];
+  penalty_left<T> left_{};
   penalty_chunk<T> chunk_;
   token_rows<T> keys_, directions_, asked_, found_;
 };
