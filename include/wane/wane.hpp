@@ -47,6 +47,7 @@
 #include "wane/run/pair_adjoint.hpp"
 #include "wane/run/penalised.hpp"
 #include "wane/run/penalised_adjoint.hpp"
+#include "wane/run/penalty_health.hpp"
 #include "wane/run/pole_adjoint.hpp"
 #include "wane/run/pole_coefficients_adjoint.hpp"
 #include "wane/run/run.hpp"
