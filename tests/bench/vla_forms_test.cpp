@@ -1,0 +1,61 @@
+// Every form of VLA's recurrence, in chunks of any length, is the loop over tokens, and vla is too.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "bench/process.hpp"
+#include "vla_forms/forms.hpp"
+#include "wane/operators/vla.hpp"
+#include "wane/run/penalised.hpp"
+
+namespace wane::bench {
+namespace {
+
+using matrix = vla_tokens<double>::matrix;
+
+vla_tokens<double> some_tokens(index count, index size) {
+  std::mt19937 bits(11);
+  std::normal_distribution<double> normal;
+  auto const some = [&] {
+    return matrix(matrix::NullaryExpr(size, count, [&] { return normal(bits); }));
+  };
+  vla_tokens<double> x{some(), some(), some()};
+  x.key.colwise().normalize();
+  return x;
+}
+
+TEST(VlaForms, AreTheLoop) {
+  for (auto const& [lambda, bound] : {std::pair(0.1, 1e-12), {1e-3, 1e-10}})
+    for (index const size : {32, 64, 128}) {
+      index const count = 4096;
+      auto const x = some_tokens(count, size);
+      matrix const right = by_token(x, lambda);
+      auto const far = [&](matrix const& y) {
+        return (y - right).cwiseAbs().maxCoeff() / right.cwiseAbs().maxCoeff();
+      };
+      for (index const chunk : {4, 16, 30, 64, 128}) {
+        EXPECT_LE(far(by_chunk<inverse_held>(x, lambda, chunk)), bound) << size << " " << chunk;
+        EXPECT_LE(far(by_chunk<root_held>(x, lambda, chunk)), bound) << size << " " << chunk;
+      }
+      auto const rows = [&](matrix const& of) {
+        return sequence_view<double const>(of.data(), 1, count, 1, size);
+      };
+      matrix y(size, count);
+      run(vla<double>({rows(x.query), rows(x.key), rows(x.value)},
+                      {.lambda = lambda, .normalise = false}),
+          sequence_view<double>(y.data(), 1, count, 1, size));
+      EXPECT_LE(far(y), bound) << size;
+    }
+}
+
+TEST(VlaForms, ProgramTellsOfEveryForm) {
+  auto const result = run(WANE_VLA_FORMS, {"--tokens", "64"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  for (char const* text : {"D 64", "D 128", "wane run, R", "wane step, R", "ns/token"})
+    EXPECT_NE(result.out.find(text), std::string::npos) << text;
+  EXPECT_NE(run(WANE_VLA_FORMS, {"--tokens", "none"}).status, 0);
+}
+
+}  // namespace
+}  // namespace wane::bench
