@@ -101,15 +101,23 @@ class penalty_factor {
   }
 
   // M += sum of u u^T over the rows of u [tokens][stride], which are lost: Householder's QR of R
-  // on top of u, so many columns at a time as a vector has.
+  // on top of u, so many columns at a time as a vector has. A reflector waits for the last one; the
+  // columns behind do not, and come after the next has been begun: they fill the time.
   void add_directions(T* u) {
     for (index b = 0; b < rows_; b += width) {
+      index const end = std::min(b + width, rows_);
       vector w[tokens];
-      unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA { w[t] = vector::load(u + t * stride_ + b); });
-      for (index j = 0; j < b; ++j) reflect(j, b, w);
-      for (index j = b, end = std::min(b + width, rows_); j < end; ++j) {
-        find_reflector(j, static_cast<int>(j - b), w);
+      load_columns(w, u + b);
+      find_reflector(b, 0, w);
+      for (index j = b; j < end; ++j) {
         reflect(j, b, w);
+        if (j + 1 < end) find_reflector(j + 1, static_cast<int>(j + 1 - b), w);
+        for (index c = b + width; c < rows_; c += width) {
+          vector behind[tokens];
+          load_columns(behind, u + c);
+          reflect(j, c, behind);
+          unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA { behind[t].store(u + t * stride_ + c); });
+        }
       }
     }
   }
@@ -152,6 +160,9 @@ class penalty_factor {
     one.store(x + j * tokens);
   }
 
+  void load_columns(vector (&w)[tokens], T const* u) const {
+    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA { w[t] = vector::load(u + t * stride_); });
+  }
   // That of R_jj and lane `lane` of w.
   void find_reflector(index j, int lane, vector const (&w)[tokens]) {
     T* const v = reflectors_.data() + j * tokens;
