@@ -10,6 +10,7 @@
 #include "support/nearness.hpp"
 #include "support/vla_loop.hpp"
 #include "support/vla_problem.hpp"
+#include "wane/operators/gates.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {
@@ -178,6 +179,35 @@ TEST(VlaForgetting, FollowsAChange) {
   };
   EXPECT_GE(late_error(0), 0.2);
   EXPECT_LE(late_error(-0.1), 0.02);
+}
+
+// PoST's, whose decays depend on the position: in pieces, against the log decays it gives.
+TEST(VlaForgetting, TakesATaperedGate) {
+  memory_size const size{.batch = 1, .time = 90, .heads = 2, .rows = 5, .columns = 3};
+  std::vector<double> const log_decay{-0.3, -0.05}, alpha{0.8, 0.1};
+  auto const of_heads = [](std::vector<double> const& x) {
+    return view<double const, 1>(x.data(), 2);
+  };
+  using tapered = constant_gate<double>;
+  struct problem_type : vla_problem<double, rls, keys, gate> {
+    using vla_problem::vla_problem;
+    tapered const* computed = nullptr;
+    vla<double, rls, tapered> make(index begin, index end) const {
+      return {this->in(begin, end), *computed, this->options};
+    }
+  };
+  tapered const computed({of_heads(log_decay)}, {{of_heads(alpha)}, 10});
+  problem_type by_gate(size);
+  by_gate.computed = &computed;
+  vla_problem<double, rls, keys, gate> by_tensor(size);
+  for (index t = 0; t < size.time; ++t)
+    for (index h = 0; h < 2; ++h)
+      by_tensor.gate.values.values[static_cast<std::size_t>(2 * t + h)] =
+          computed.read({.batch = 0, .time = t, .head = h, .position = t + 1});
+  by_gate.lambda = by_tensor.lambda = {0.1, 0.1};
+  for (index piece : {90, 13})
+    EXPECT_LE(relative_error(outputs_of(by_gate, piece, false), outputs_of(by_tensor, 90, false)),
+              1e-14);
 }
 
 TEST(VlaForgetting, RefusesWhatDoesNotFit) {
