@@ -111,7 +111,8 @@ TEST(VlaForgetting, AResetForgetsNaNs) {
   memory_size const size{.batch = 1, .time = 40, .heads = 1, .rows = 6, .columns = 2};
   vla_problem<double, rls, keys, gate> clean(size), broken(size);
   clean.gate.values.values[25] = broken.gate.values.values[25] = -infinity;
-  broken.key.input.values[20 * 6] = broken.value.values[22 * 2] = nan;
+  broken.gate.values.values[23] = broken.key.input.values[20 * 6] = broken.value.values[22 * 2] =
+      nan;
   for (bool in_steps : {false, true}) {
     auto const right = outputs_of(clean, 40, in_steps), y = outputs_of(broken, 40, in_steps);
     EXPECT_TRUE(std::isnan(y[24 * 2]));

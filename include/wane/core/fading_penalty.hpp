@@ -32,7 +32,9 @@ struct penalty_left {
   // Takes in the log decay of a token; whether M is to be renewed before its direction.
   template <class Op>
   bool fades_too_far(Op const& op, place<> at) {
-    log += static_cast<T>(op.penalty_log_decay(at));
+    T const log_decay = static_cast<T>(op.penalty_log_decay(at));
+    // After a reset it is known whatever it was.
+    log = std::isinf(log_decay) ? log_decay : log + log_decay;
     return log < static_cast<T>(op.log_renewal());
   }
   // 1/sqrt(l): directions enter R by it, and M^-1 is its square times (R^T R)^-1.
