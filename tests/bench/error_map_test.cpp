@@ -10,6 +10,7 @@
 
 #include "bench/process.hpp"
 
+#ifdef WANE_ERROR_MAP
 namespace wane::bench {
 namespace {
 
@@ -63,3 +64,4 @@ TEST(ErrorMap, AnswersWrongOptionsInALine) {
 
 }  // namespace
 }  // namespace wane::bench
+#endif

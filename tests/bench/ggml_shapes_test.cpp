@@ -10,6 +10,7 @@
 
 #include "bench/process.hpp"
 
+#ifdef WANE_GGML_SHAPES
 namespace wane::bench {
 namespace {
 
@@ -66,3 +67,4 @@ TEST(GgmlShapes, AnswersWrongOptionsInALine) {
 
 }  // namespace
 }  // namespace wane::bench
+#endif

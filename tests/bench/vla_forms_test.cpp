@@ -49,6 +49,7 @@ TEST(VlaForms, AreTheLoop) {
     }
 }
 
+#ifdef WANE_VLA_FORMS
 TEST(VlaForms, ProgramTellsOfEveryForm) {
   auto const result = run(WANE_VLA_FORMS, {"--tokens", "64"});
   ASSERT_EQ(result.status, 0) << result.err;
@@ -56,6 +57,7 @@ TEST(VlaForms, ProgramTellsOfEveryForm) {
     EXPECT_NE(result.out.find(text), std::string::npos) << text;
   EXPECT_NE(run(WANE_VLA_FORMS, {"--tokens", "none"}).status, 0);
 }
+#endif
 
 }  // namespace
 }  // namespace wane::bench

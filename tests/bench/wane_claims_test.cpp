@@ -9,6 +9,7 @@
 
 #include "bench/process.hpp"
 
+#ifdef WANE_CLAIMS
 namespace wane::bench {
 namespace {
 
@@ -172,3 +173,4 @@ TEST(WaneClaims, AnswersWrongOptionsInALine) {
 
 }  // namespace
 }  // namespace wane::bench
+#endif
