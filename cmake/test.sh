@@ -23,20 +23,14 @@ CXX=g++ cmake --preset dev
 cmake --build --preset dev
 
 if wane_has_program clang++; then
-  wane_stage "clang++: build"
-  cmake --preset clang
-  cmake --build --preset clang
-  wane_stage "clang++: test"
-  ctest --preset clang
+  wane_stage "clang++, address and undefined behaviour sanitizers: build"
+  cmake --preset sanitize
+  cmake --build --preset sanitize
+  wane_stage "clang++, address and undefined behaviour sanitizers: test"
+  ctest --preset sanitize
 else
-  wane_stage "clang++ is not installed: not tested"
+  wane_stage "clang++ is not installed: neither it nor the sanitizers are tested"
 fi
-
-wane_stage "address and undefined behaviour sanitizers: build"
-CXX=g++ cmake --preset sanitize
-cmake --build --preset sanitize
-wane_stage "address and undefined behaviour sanitizers: test"
-ctest --preset sanitize
 
 if wane_has_program nvcc; then
   wane_stage "nvcc, sm_80 and sm_90: build"

@@ -17,7 +17,7 @@
 #include "wane/operators/softmax_attention.hpp"
 #include "wane/operators/vla.hpp"
 #include "wane/run/attention.hpp"
-#include "wane/run/penalised.hpp"
+#include "wane/run/run.hpp"
 
 namespace {
 

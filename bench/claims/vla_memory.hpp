@@ -8,7 +8,7 @@
 #include "claims/vla_tokens.hpp"
 #include "wane/operators/delta_net.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/penalised.hpp"
+#include "wane/run/run.hpp"
 
 namespace wane::bench {
 

@@ -9,7 +9,7 @@
 
 #include "vla_forms/forms.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/penalised.hpp"
+#include "wane/run/run.hpp"
 
 namespace wane::bench {
 namespace {

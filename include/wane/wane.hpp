@@ -45,7 +45,6 @@
 #include "wane/run/local_adjoint.hpp"
 #include "wane/run/pair.hpp"
 #include "wane/run/pair_adjoint.hpp"
-#include "wane/run/penalised.hpp"
 #include "wane/run/penalised_adjoint.hpp"
 #include "wane/run/penalty_health.hpp"
 #include "wane/run/pole_adjoint.hpp"

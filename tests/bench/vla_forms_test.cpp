@@ -6,8 +6,9 @@
 
 #include "bench/process.hpp"
 #include "vla_forms/forms.hpp"
+#include "wane/core/config.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/penalised.hpp"
+#include "wane/run/run.hpp"
 
 namespace wane::bench {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using matrix = vla_tokens<double>::matrix;
 
 // Sanitizers make Eigen's loops 15 times slower.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef WANE_ADDRESS_SANITIZER
 constexpr index count = 512;
 #else
 constexpr index count = 4096;

@@ -14,6 +14,7 @@
 
 #include "bench/process.hpp"
 #include "bench/renewal.hpp"
+#include "wane/core/config.hpp"
 
 namespace wane::bench {
 namespace {
@@ -234,7 +235,7 @@ TEST(WaneSpectra, TeachesInItsHelp) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
 }
 
-#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(NDEBUG) && !defined(WANE_ADDRESS_SANITIZER) && !defined(__SANITIZE_THREAD__)
 constexpr bool optimised = true;
 #else
 constexpr bool optimised = false;

@@ -8,7 +8,7 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/penalised.hpp"
+#include "wane/run/run.hpp"
 
 namespace {
 

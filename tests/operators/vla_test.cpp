@@ -9,7 +9,7 @@
 #include "support/tensor.hpp"
 #include "support/vla_loop.hpp"
 #include "wane/operators/delta_net.hpp"
-#include "wane/run/penalised.hpp"
+#include "wane/run/run.hpp"
 
 namespace {
 

@@ -63,8 +63,7 @@ struct vla_options {
 //
 // The state of a head is K x (V + K): S, and the factor R of M = R^T R. M itself is never formed,
 // nor its inverse, so that it stays positive definite whatever the keys. One of zeros has seen
-// nothing. With a gate it has a column more: log l, and M = l R^T R. Run with
-// wane/run/penalised.hpp, which takes 16 tokens at a time; without it tokens go one by one.
+// nothing. With a gate it has a column more: log l, and M = l R^T R.
 template <class Io, write_rule Rule = write_rule::rls, any_gate Gate = no_gate,
           class Accumulate = widened<Io>>
 class vla : public gated_memory<Io, Gate, Accumulate> {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "wane/run/affine.hpp"
 #include "wane/run/penalty_tokens.hpp"
-#include "wane/run/run.hpp"
 
 namespace wane {
 
@@ -65,7 +65,8 @@ class penalised_runner {
 };
 
 template <penalised_memory Op, class Out, class State>
-void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+void run_penalised(Op const& op, sequence_view<Out> const& output,
+                   run_options<State> const& options) {
   for_each_piece(op, options, recurrence_shape(op.shape()).columns, threads_to_use(options.threads),
                  [&](walk const& w, index, index, auto const& state) {
                    penalised_runner<Op, Out>(op, output)(w, state);

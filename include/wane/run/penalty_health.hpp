@@ -5,7 +5,7 @@
 #include <Eigen/Dense>
 #include <vector>
 
-#include "wane/run/penalised.hpp"
+#include "wane/run/run.hpp"
 
 namespace wane {
 

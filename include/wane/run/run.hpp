@@ -6,6 +6,7 @@
 #include "wane/run/channels.hpp"
 #include "wane/run/elements.hpp"
 #include "wane/run/lags.hpp"
+#include "wane/run/penalised.hpp"
 #include "wane/run/pole_coefficients.hpp"
 #include "wane/run/poles.hpp"
 #include "wane/run/sequential.hpp"
@@ -29,6 +30,8 @@ template <diagonal_recurrence Op, class Out, class State>
 void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   if constexpr (channelwise<Op>)
     run_channels(op, output, options);
+  else if constexpr (penalised_memory<Op>)
+    run_penalised(op, output, options);
   else if constexpr (pole_bank<Op> && !is_complex<Out>)
     run_poles(op, output, options);
   else if constexpr (node_coefficients<Op> && !is_complex<Out>)
