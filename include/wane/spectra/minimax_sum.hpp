@@ -15,6 +15,7 @@
 #include "wane/spectra/gauss_rule.hpp"
 #include "wane/spectra/kernels.hpp"
 #include "wane/spectra/lags.hpp"
+#include "wane/spectra/least_squares.hpp"
 #include "wane/spectra/variable_projection.hpp"
 
 namespace wane::spectra {
@@ -156,7 +157,7 @@ class minimax_sum {
           system(r, count + s) = part;
         }
       }
-      vector const step = system.partialPivLu().solve(-rest);
+      vector const step = least_squares(system).solve(-rest);
       if (!step.allFinite()) return false;
       bool closer = false;
       for (double part = 1; part > 1e-3 && !closer; part /= 2) {

@@ -12,6 +12,7 @@
 
 #include "wane/spectra/certify.hpp"
 #include "wane/spectra/gruenwald_letnikov.hpp"
+#include "wane/spectra/least_squares.hpp"
 #include "wane/spectra/variable_projection.hpp"
 
 namespace wane::spectra {
@@ -77,12 +78,12 @@ class shared_rates {
     Eigen::Map<Eigen::VectorXd const> const rates(rates_.data(), count);
     Eigen::MatrixXd const basis =
         ((-lags_ * rates.transpose()).array().exp().colwise() / values.array()).matrix();
-    Eigen::ColPivHouseholderQR<Eigen::MatrixXd> const qr(basis);
+    least_squares const fit(basis);
     // basis c = 1 in least squares; basis' = -growth basis, so that c' solves another such problem.
-    Eigen::VectorXd const c = qr.solve(Eigen::VectorXd::Ones(rows));
+    Eigen::VectorXd const c = fit.solve(Eigen::VectorXd::Ones(rows));
     Eigen::VectorXd const fitted = basis * c;
     Eigen::VectorXd const slope =
-        qr.solve((growth.array() * (2 * fitted.array() - 1)).matrix().eval());
+        fit.solve((growth.array() * (2 * fitted.array() - 1)).matrix().eval());
     return {{c.data(), c.data() + count}, {slope.data(), slope.data() + count}};
   }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "wane/spectra/kernels.hpp"
+#include "wane/spectra/least_squares.hpp"
 
 namespace wane::spectra {
 
@@ -53,7 +54,7 @@ class variable_projection {
     for (int i = 0; i < most_steps; ++i) {
       Eigen::MatrixXd damped = normal_;
       damped.diagonal().array() += damping;
-      Eigen::VectorXd const step = damped.ldlt().solve(-slope_);
+      Eigen::VectorXd const step = least_squares(damped).solve(-slope_);
       double const promised = step.dot(damping * step - slope_);
       if (!(promised > precision * size)) break;
       Eigen::VectorXd const next = log_rates + step;
@@ -74,7 +75,7 @@ class variable_projection {
   // Of one target.
   Eigen::VectorXd weights(std::vector<double> const& log_rates, std::size_t which) const {
     target const& of = targets_[which];
-    return basis(as_vector(log_rates).array().exp(), of).colPivHouseholderQr().solve(of.values);
+    return least_squares(basis(as_vector(log_rates).array().exp(), of)).solve(of.values);
   }
 
  private:
@@ -97,19 +98,17 @@ class variable_projection {
     if (slopes) normal_.setZero(rates.size(), rates.size()), slope_.setZero(rates.size());
     for (target const& of : targets_) {
       Eigen::MatrixXd const columns = basis(rates, of);
-      Eigen::ColPivHouseholderQR<Eigen::MatrixXd> const qr(columns);
-      Eigen::VectorXd const weights = qr.solve(of.values);
+      least_squares const fit(columns);
+      Eigen::VectorXd const weights = fit.solve(of.values);
       Eigen::VectorXd const rest = of.values - columns * weights;
       size += rest.squaredNorm();
       if (!slopes) continue;
       // The change of the rest with the log rates, without what the weights make good.
-      Eigen::MatrixXd const change = (columns.array().colwise() * lags_.array()).rowwise() *
-                                     (rates.array() * weights.array()).transpose();
-      Eigen::MatrixXd turned = qr.householderQ().adjoint() * change;
-      turned.topRows(qr.rank()).setZero();
-      Eigen::VectorXd const turned_rest = qr.householderQ().adjoint() * rest;
-      normal_ += turned.transpose() * turned;
-      slope_ += turned.transpose() * turned_rest;
+      Eigen::MatrixXd change(columns.rows(), columns.cols());
+      for (Eigen::Index i = 0; i < change.cols(); ++i)
+        change.col(i) = fit.outside(rates(i) * weights(i) * columns.col(i).cwiseProduct(lags_));
+      normal_ += change.transpose().lazyProduct(change);
+      slope_ += change.transpose() * fit.outside(rest);
     }
     return size;
   }
