@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "wane/cuda/matrix_unit.hpp"
 #include "wane/testing/emulated_grid.hpp"
 
 namespace wane::testing {
@@ -39,21 +40,41 @@ class emulated_thread {
 
   template <class T>
   T shuffle_up(T const& x, int by) {
-    static_assert(sizeof(T) <= 64);
-    int const lane = here_.thread % cuda::warp_size;
-    auto& warp = block_.warp[static_cast<std::size_t>(here_.thread / cuda::warp_size)];
-    auto& values = warp.values[shuffles_++ % 2];
-    std::memcpy(values[lane], &x, sizeof(T));
-    if (static_cast<int>(warp.waiting.size()) + 1 < cuda::warp_size) {
-      warp.waiting.push_back(here_.thread);
-      grid_.hand_over();
-    } else {
-      block_.ready.insert(block_.ready.end(), warp.waiting.begin(), warp.waiting.end());
-      warp.waiting.clear();
-    }
+    auto const& of = of_warp("shuffle", x);
     T up = x;
-    if (lane >= by) std::memcpy(&up, values[lane - by], sizeof(T));
+    if (lane() >= by) std::memcpy(&up, of[lane() - by], sizeof(T));
     return up;
+  }
+
+  // Products are exact; they are summed in double, and with `sum` rounded once.
+  template <class T, class Unit = cuda::matrix_unit<T>>
+  void multiply_add(typename Unit::sum& sum, typename Unit::left const& left,
+                    typename Unit::right const& right) {
+    struct factors {
+      typename Unit::left left;
+      typename Unit::right right;
+    };
+    auto const& of = of_warp("multiply", factors{left, right});
+    float a[Unit::rows][Unit::depth], b[Unit::depth][Unit::columns];
+    for (int other = 0; other < cuda::warp_size; ++other) {
+      factors x;
+      std::memcpy(&x, of[other], sizeof(x));
+      for (int i = 0; i < Unit::depth / 2; ++i) {
+        auto const at = Unit::of_left(other, i);
+        a[at.row][at.column] = read_by_unit(x.left.of[i]);
+      }
+      for (int i = 0; i < Unit::depth / 4; ++i) {
+        auto const at = Unit::of_right(other, i);
+        b[at.row][at.column] = read_by_unit(x.right.of[i]);
+      }
+    }
+    for (int i = 0; i < 4; ++i) {
+      auto const at = Unit::of_sum(lane(), i);
+      double total = static_cast<double>(sum.of[i]);
+      for (int k = 0; k < Unit::depth; ++k)
+        total += static_cast<double>(a[at.row][k]) * static_cast<double>(b[k][at.column]);
+      sum.of[i] = static_cast<float>(total);
+    }
   }
 
   std::byte* shared() const { return block_.shared.data(); }
@@ -125,6 +146,31 @@ class emulated_thread {
   }
 
  private:
+  int lane() const { return here_.thread % cuda::warp_size; }
+  // x of each thread of the warp, when all have come to do the same.
+  template <class T>
+  auto const& of_warp(std::string_view act, T const& x) {
+    static_assert(sizeof(T) <= 64);
+    auto& warp = block_.warp[static_cast<std::size_t>(here_.thread / cuda::warp_size)];
+    auto& values = warp.values[meetings_++ % 2];
+    std::memcpy(values[lane()], &x, sizeof(T));
+    if (warp.waiting.empty()) warp.act = act;
+    if (warp.act != act) throw machine_fault("threads of a warp shuffle, others multiply");
+    if (static_cast<int>(warp.waiting.size()) + 1 < cuda::warp_size) {
+      warp.waiting.push_back(here_.thread);
+      grid_.hand_over();
+    } else {
+      block_.ready.insert(block_.ready.end(), warp.waiting.begin(), warp.waiting.end());
+      warp.waiting.clear();
+    }
+    return values;
+  }
+  // Of what was not rounded the unit reads the first bits.
+  static float read_by_unit(float x) { return x; }
+  static float read_by_unit(cuda::tf32 x) {
+    return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x.value) & ~0x1fffu);
+  }
+
   struct pending_copy {
     void* to;
     void const* from;
@@ -145,8 +191,8 @@ class emulated_thread {
   emulated_grid<Threads>& grid_;
   typename emulated_grid<Threads>::block_state& block_;
   standpoint here_;
-  knowledge known_;  // of this thread
-  unsigned shuffles_ = 0;
+  knowledge known_;        // of this thread
+  unsigned meetings_ = 0;  // with the warp
   int groups_ = 0;
   std::vector<pending_copy> copies_;
 };

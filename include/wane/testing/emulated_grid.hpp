@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <string_view>
 
 #include "wane/core/error.hpp"
 #include "wane/cuda/machine.hpp"
@@ -68,10 +69,11 @@ class emulated_grid {
   friend class emulated_thread<Threads>;
   static constexpr int warps = Threads / cuda::warp_size;
 
-  // Where the threads of a warp meet to shuffle; two sets of values in turn.
+  // Where the threads of a warp meet to shuffle or multiply; two sets of values in turn.
   struct warp_state {
     alignas(16) std::byte values[2][cuda::warp_size][64];
     std::vector<int> waiting;
+    std::string_view act;  // that they wait for
   };
   struct block_state {
     shared_memory shared;
