@@ -91,7 +91,7 @@ struct device_runner {
   void operator()(Op const& op, wane::sequence_view<Out> output,
                   wane::run_options<State> const& options) const {
     device_copies copies;
-    auto const near = op.with_tensors(copies);
+    auto const near = wane::on_other_memory(op, copies);
     auto there = options;
     there.initial = {copies.of(options.initial.values),
                      copies.of(options.initial.positions, sequences(options.initial))};
@@ -113,7 +113,7 @@ struct device_runner {
   void operator()(Op const& op, wane::sequence_view<Out> output_gradient,
                   Gradients const& gradients, wane::adjoint_options<State> const& options) const {
     device_copies copies;
-    auto const near = op.with_tensors(copies);
+    auto const near = wane::on_other_memory(op, copies);
     auto there = options;
     there.initial = {copies.of(options.initial.values), nullptr};
     there.final_gradient = {copies.of(options.final_gradient.values), nullptr};

@@ -43,10 +43,25 @@ struct same_tensors {
     return x;
   }
 };
+// One that others derive from has move_tensors(moved) instead, which does so to itself.
 template <class Op>
-concept movable_tensors = requires(Op const& op) {
+concept copies_with_tensors = requires(Op const& op) {
   { op.with_tensors(same_tensors{}) } -> std::same_as<Op>;
 };
+template <class Op>
+concept movable_tensors = copies_with_tensors<Op> || requires(Op& op) {
+  op.move_tensors(same_tensors{});
+};
+template <movable_tensors Op, class Moved>
+WANE_HOST_DEVICE Op on_other_memory(Op const& op, Moved const& moved) {
+  if constexpr (copies_with_tensors<Op>) {
+    return op.with_tensors(moved);
+  } else {
+    Op other = op;
+    other.move_tensors(moved);
+    return other;
+  }
+}
 
 // The type an operator computes in: that of its values.
 // (A type that is no recurrence is given float, so that the door can say what is wrong.)

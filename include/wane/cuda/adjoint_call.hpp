@@ -14,7 +14,7 @@ using default_adjoint_config = scan_config<256, sizeof(V) <= 4 ? 9 : 3, 4, index
 // Sentences for what the adjoint cannot do.
 template <class Op, class Out, class Gradients>
 consteval void check_adjoint() {
-  check_scan<Op, std::remove_const_t<Out>>();
+  check_run<Op, std::remove_const_t<Out>>();
   using V = accumulate_type<Op>;
   using Sink = sink_of<Gradients, Op>;
   static_assert(std::is_trivially_copyable_v<Gradients>,

@@ -19,6 +19,7 @@ class device_thread {
 
   __device__ int thread() const { return static_cast<int>(threadIdx.x); }
   __device__ void barrier() { __syncthreads(); }
+  __device__ bool any(bool x) { return __syncthreads_or(x) != 0; }
 
   template <class T>
   __device__ T shuffle_up(T const& x, int by) {
@@ -32,7 +33,7 @@ class device_thread {
     return up;
   }
 
-  // asm of the unit's two shapes; registers as 32-bit words, in the order of PTX's figures.
+  // Registers as words of 32 bits, in the order of PTX's figures.
   template <class T, class Unit = matrix_unit<T>>
   __device__ void multiply_add(typename Unit::sum& sum, typename Unit::left const& left,
                                typename Unit::right const& right) {
@@ -40,18 +41,24 @@ class device_thread {
     __builtin_memcpy(a, &left, sizeof(a));
     __builtin_memcpy(b, &right, sizeof(b));
     float* const c = sum.of;
-#define WANE_MULTIPLY_ADD(SHAPE)                                                  \
-  asm volatile("mma.sync.aligned." SHAPE                                          \
-               " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
-               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])                   \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
     if constexpr (std::is_same_v<T, bfloat16>)
-      WANE_MULTIPLY_ADD("m16n8k16.row.col.f32.bf16.bf16.f32");
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     else if constexpr (std::is_same_v<T, float16>)
-      WANE_MULTIPLY_ADD("m16n8k16.row.col.f32.f16.f16.f32");
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
     else
-      WANE_MULTIPLY_ADD("m16n8k8.row.col.f32.tf32.tf32.f32");
-#undef WANE_MULTIPLY_ADD
+      asm volatile(
+          "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+          "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+          : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
   }
 
   __device__ std::byte* shared() const { return device_shared_memory; }

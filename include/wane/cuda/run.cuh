@@ -1,10 +1,10 @@
-// run on a GPU: the door to the fused scan.
+// run on a GPU: the door to the scan and to the chunk kernel.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/cuda/device.cuh"
-#include "wane/cuda/launch_tiles.cuh"
-#include "wane/cuda/scan_call.hpp"
+#include "wane/cuda/launch_blocks.cuh"
+#include "wane/cuda/run_call.hpp"
 
 namespace wane::cuda {
 
@@ -13,6 +13,21 @@ __global__ void __launch_bounds__(Config::threads, 2)
     device_scan(__grid_constant__ scan_arguments<Op, Out, State> const arguments) {
   device_thread<Config::threads> machine;
   scan_kernel<Config, Packed>(machine, arguments);
+}
+
+template <class Config, class Op, class Out, class State>
+__global__ void __launch_bounds__(Config::threads)
+    device_chunks(__grid_constant__ chunk_arguments<Op, Out, State> const arguments) {
+  device_thread<Config::threads> machine;
+  chunk_kernel<Config>(machine, arguments);
+}
+template <class Config, class Op, class Out, class State>
+void queue_chunks(stream on, Op const& op, sequence_view<Out> const& output,
+                  workspace const& memory, run_options<State> const& options) {
+  auto const arguments = chunk_call<Config>(op, output, options, memory);
+  launch_blocks<Config::threads>(on, device_chunks<Config, Op, Out, State>, arguments,
+                                 arguments.shape.rows, arguments.work_items(), arguments.counters,
+                                 chunk_workspace_bytes);
 }
 
 // wane::run on a stream: the tensors of `op`, the output, states, positions and starts lie in
@@ -24,7 +39,14 @@ __global__ void __launch_bounds__(Config::threads, 2)
 template <class Op, class Out, class State = accumulate_type<Op>>
 void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
          run_options<State> const& options = {}) {
-  check_scan<Op, Out>();
+  check_run<Op, Out>();
+  if constexpr (chunkable<Op> && std::is_trivially_copyable_v<Op>)
+    if (runs_in_chunks(op)) {
+      index const rows = recurrence_shape(op.shape()).rows;
+      if (rows <= 64) return queue_chunks<chunk_config<4, 64>>(on, op, output, memory, options);
+      if (rows <= 128) return queue_chunks<chunk_config<4, 128>>(on, op, output, memory, options);
+      return queue_chunks<chunk_config<4, 256>>(on, op, output, memory, options);
+    }
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_scan_config<accumulate_type<Op>>;
     auto const arguments = scan_call<Config>(op, output, options, memory);

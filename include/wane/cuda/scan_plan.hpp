@@ -182,7 +182,7 @@ template <class Config, class Op>
 std::size_t staged_bytes(Op const& op) {
   std::size_t bytes = 0;
   if constexpr (movable_tensors<Op>)
-    (void)op.with_tensors(staged_size{Config::threads * Config::tokens, &bytes});
+    (void)on_other_memory(op, staged_size{Config::threads * Config::tokens, &bytes});
   return bytes;
 }
 

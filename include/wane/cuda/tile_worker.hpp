@@ -71,7 +71,7 @@ class tile_worker {
   }
   WANE_HOST_DEVICE Op staged_op(stage_tensors<M> const& staging) const {
     if constexpr (movable_tensors<Op>)
-      return a_.op.with_tensors(staging);
+      return on_other_memory(a_.op, staging);
     else
       return a_.op;
   }

@@ -25,6 +25,11 @@ class delta_net : public gated_memory<Io, Gate, Accumulate> {
     check("strength", strength_, this->shape());
   }
 
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    gated::move_tensors(moved), strength_ = moved.whole(strength_);
+  }
+
   struct token : keyed::terms, gate_terms<Accumulate, Gate> {
     using keyed::terms::where;
     Accumulate strength, decay_of_head;

@@ -76,6 +76,15 @@ void check_gate_gradient(sequence_view<T> const& to, recurrence_shape const& sha
   check_if_present("the gradient of log_decay", to, shape_of_rows(shape));
 }
 
+// Puts a gate on other memory.
+template <class G, class Moved>
+WANE_HOST_DEVICE void move_gate(G& gate, Moved const& moved) {
+  if constexpr (requires { gate.move_tensors(moved); })
+    gate.move_tensors(moved);
+  else if constexpr (requires { moved.whole(gate).data; })
+    gate = moved.whole(gate);
+}
+
 // Whether rows of a gate may be read in lanes.
 template <class G>
 wane::layout layout_of_gate(G const& gate) {

@@ -23,6 +23,11 @@ class gated_memory : public keyed_memory<Io, Accumulate> {
   void check_parameters() const { check_gate_parameters(gate_); }
   wane::layout layout() const { return keyed::layout() & layout_of_gate(gate_); }
 
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    keyed::move_tensors(moved), move_gate(gate_, moved);
+  }
+
   WANE_INLINE void each_row(place<> where, auto const& visit) const {
     keyed::each_row(where, visit);
     each_row_of_gate(gate_, where, visit);

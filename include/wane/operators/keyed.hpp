@@ -85,6 +85,17 @@ class keyed_memory {
 
   wane::layout layout() const { return layout_of(in_.query, in_.key, in_.value); }
 
+  // See wane/core/recurrence.hpp.
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    move_rows(moved);
+    in_.value = moved.by_column(in_.value);
+  }
+  template <class Moved>
+  WANE_HOST_DEVICE void move_rows(Moved const& moved) {
+    in_.query = moved.whole(in_.query), in_.key = moved.whole(in_.key);
+  }
+
   // The terms that every keyed memory has; an operator's token adds its own.
   struct terms {
     keyed_memory const& memory;

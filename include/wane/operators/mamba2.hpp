@@ -72,6 +72,13 @@ class mamba2 : public keyed_memory<Io, Accumulate> {
     }
   }
 
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    keyed::move_tensors(moved);
+    own_.dt = moved.whole(own_.dt), own_.A = moved.whole(own_.A), own_.D = moved.whole(own_.D);
+    own_.dt_bias = moved.whole(own_.dt_bias), own_.taper = moved.whole(own_.taper);
+  }
+
   struct token : keyed::terms {
     Accumulate delta, log_of_decay, skip_factor;
 

@@ -47,6 +47,12 @@ class rwkv7 : public gated_memory<Io, Gate, Accumulate> {
   }
   wane::layout layout() const { return gated::layout() & layout_of(own_.removal, own_.rate); }
 
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    gated::move_tensors(moved), removal_.move_rows(moved);
+    own_ = {moved.whole(own_.removal), moved.whole(own_.rate), moved.whole(own_.bonus)};
+  }
+
   WANE_INLINE void each_row(place<> where, auto const& visit) const {
     gated::each_row(where, visit);
     place<> const shared = this->shared_of(where);

@@ -27,6 +27,11 @@ class vla_delta_net : public keyed_memory<Io, Accumulate> {
     check("decay", decay_, this->shape());
   }
 
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    keyed::move_tensors(moved), decay_ = moved.whole(decay_);
+  }
+
   struct token : keyed::terms {
     Accumulate beta;
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 
 #include "wane/cuda/matrix_unit.hpp"
@@ -37,10 +38,17 @@ class emulated_thread {
     here_.epoch = block_.epoch;
     known_.learn(block_.known);
   }
+  bool any(bool x) {
+    auto& vote = block_.votes[here_.epoch % 2];
+    if (vote.epoch != here_.epoch) vote = {here_.epoch, false};
+    vote.any = vote.any || x;
+    barrier();
+    return vote.any;
+  }
 
   template <class T>
   T shuffle_up(T const& x, int by) {
-    auto const& of = of_warp("shuffle", x);
+    auto const& of = of_warp("shuffle", x, [](auto&) {});
     T up = x;
     if (lane() >= by) std::memcpy(&up, of[lane() - by], sizeof(T));
     return up;
@@ -50,31 +58,36 @@ class emulated_thread {
   template <class T, class Unit = cuda::matrix_unit<T>>
   void multiply_add(typename Unit::sum& sum, typename Unit::left const& left,
                     typename Unit::right const& right) {
-    struct factors {
+    struct part {
       typename Unit::left left;
       typename Unit::right right;
+      typename Unit::sum sum;
     };
-    auto const& of = of_warp("multiply", factors{left, right});
-    float a[Unit::rows][Unit::depth], b[Unit::depth][Unit::columns];
-    for (int other = 0; other < cuda::warp_size; ++other) {
-      factors x;
-      std::memcpy(&x, of[other], sizeof(x));
-      for (int i = 0; i < Unit::depth / 2; ++i) {
-        auto const at = Unit::of_left(other, i);
-        a[at.row][at.column] = read_by_unit(x.left.of[i]);
+    auto const& of = of_warp("multiply", part{left, right, sum}, [](auto& parts) {
+      double a[Unit::rows][Unit::depth], b[Unit::columns][Unit::depth];
+      part x[cuda::warp_size];
+      for (int lane = 0; lane < cuda::warp_size; ++lane) {
+        std::memcpy(&x[lane], parts[lane], sizeof(part));
+        for (int i = 0; i < Unit::depth / 2; ++i) {
+          auto const at = Unit::of_left(lane, i);
+          a[at.row][at.column] = read_by_unit(x[lane].left.of[i]);
+        }
+        for (int i = 0; i < Unit::depth / 4; ++i) {
+          auto const at = Unit::of_right(lane, i);
+          b[at.column][at.row] = read_by_unit(x[lane].right.of[i]);
+        }
       }
-      for (int i = 0; i < Unit::depth / 4; ++i) {
-        auto const at = Unit::of_right(other, i);
-        b[at.row][at.column] = read_by_unit(x.right.of[i]);
+      for (int lane = 0; lane < cuda::warp_size; ++lane) {
+        for (int i = 0; i < 4; ++i) {
+          auto const at = Unit::of_sum(lane, i);
+          double total = static_cast<double>(x[lane].sum.of[i]);
+          for (int k = 0; k < Unit::depth; ++k) total += a[at.row][k] * b[at.column][k];
+          x[lane].sum.of[i] = static_cast<float>(total);
+        }
+        std::memcpy(parts[lane], &x[lane], sizeof(part));
       }
-    }
-    for (int i = 0; i < 4; ++i) {
-      auto const at = Unit::of_sum(lane(), i);
-      double total = static_cast<double>(sum.of[i]);
-      for (int k = 0; k < Unit::depth; ++k)
-        total += static_cast<double>(a[at.row][k]) * static_cast<double>(b[k][at.column]);
-      sum.of[i] = static_cast<float>(total);
-    }
+    });
+    std::memcpy(&sum, of[lane()] + offsetof(part, sum), sizeof(sum));
   }
 
   std::byte* shared() const { return block_.shared.data(); }
@@ -147,9 +160,10 @@ class emulated_thread {
 
  private:
   int lane() const { return here_.thread % cuda::warp_size; }
-  // x of each thread of the warp, when all have come to do the same.
-  template <class T>
-  auto const& of_warp(std::string_view act, T const& x) {
+  // x of each thread of the warp, when all have come to do the same and the last has done
+  // together(all).
+  template <class T, class Together>
+  auto const& of_warp(std::string_view act, T const& x, Together const& together) {
     static_assert(sizeof(T) <= 64);
     auto& warp = block_.warp[static_cast<std::size_t>(here_.thread / cuda::warp_size)];
     auto& values = warp.values[meetings_++ % 2];
@@ -160,14 +174,15 @@ class emulated_thread {
       warp.waiting.push_back(here_.thread);
       grid_.hand_over();
     } else {
+      together(values);
       block_.ready.insert(block_.ready.end(), warp.waiting.begin(), warp.waiting.end());
       warp.waiting.clear();
     }
     return values;
   }
   // Of what was not rounded the unit reads the first bits.
-  static float read_by_unit(float x) { return x; }
-  static float read_by_unit(cuda::tf32 x) {
+  static double read_by_unit(float x) { return x; }
+  static double read_by_unit(cuda::tf32 x) {
     return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x.value) & ~0x1fffu);
   }
 

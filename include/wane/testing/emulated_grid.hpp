@@ -82,6 +82,10 @@ class emulated_grid {
     std::uint64_t taken = ~std::uint64_t{0};  // the work it took last; who has none yet is late
     knowledge known, learned;  // by all threads since the last barrier, by any of them since
     std::vector<warp_state> warp{warps};
+    struct {
+      std::uint64_t epoch = 0;
+      bool any = false;
+    } votes[2];  // of the last two barriers
 
     block_state(std::size_t shared_bytes, int blocks)
         : shared(shared_bytes),
@@ -109,7 +113,8 @@ class emulated_grid {
     if (fault_) return &threads_[first_unfinished()];
     if (!raised_.empty() && gpu_.order != turns::last_taken && bits_() % 8 == 0) show_flag();
     for (;;) {
-      std::vector<std::size_t> able;
+      auto& able = able_;
+      able.clear();
       for (std::size_t b = 0; b < blocks_.size(); ++b)
         if (!blocks_[b].ready.empty()) able.push_back(b);
       if (able.empty()) {
@@ -182,6 +187,7 @@ class emulated_grid {
   fiber outside_;
   fiber* running_ = nullptr;
   std::size_t unfinished_ = 0;
+  std::vector<std::size_t> able_;  // blocks that can go on
   std::vector<bool> ended_;
   std::exception_ptr fault_;
 };

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "wane/cuda/adjoint_call.hpp"
+#include "wane/cuda/run_call.hpp"
 #include "wane/testing/emulated_gpu.hpp"
 
 namespace wane::testing {
 
 // Small blocks, threads and groups, so that a few hundred tokens pass through every part.
 using small_scan = cuda::scan_config<64, 3, 2, 64, 512>;
+using small_chunk = cuda::chunk_config<1, 32>;
 
 // Memory that a kernel may use, aligned as cudaMalloc aligns it.
 class lent_memory {
@@ -38,12 +40,30 @@ void run_emulated(emulated_gpu gpu, Arguments arguments, Body const& body) {
   });
 }
 
+// wane::cuda::run by the chunk kernel of this configuration.
+template <class Config, class Op, class Out, class State>
+void run_in_chunks(emulated_gpu gpu, Op const& op, sequence_view<Out> output,
+                   run_options<State> const& options) {
+  lent_memory memory(cuda::chunk_workspace_bytes);
+  auto arguments = cuda::chunk_call<Config>(op, output, options, memory);
+  arguments.counters[0] = arguments.counters[1] = 0;
+  arguments.blocks = std::min<index>(gpu.blocks, arguments.work_items());
+  gpu.blocks = static_cast<int>(arguments.blocks);
+  emulated_grid<Config::threads>(gpu, arguments.layout.bytes).run([&](auto& machine) {
+    cuda::chunk_kernel<Config>(machine, arguments);
+  });
+}
+
 // wane::cuda::run on memory of the host. Throws machine_fault where the kernel breaks a rule.
 template <class Config = small_scan, class Op, class Out, class State = accumulate_type<Op>>
 void run(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
          run_options<State> const& options = {}) {
-  cuda::check_scan<Op, Out>();
-  if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
+  cuda::check_run<Op, Out>();
+  if constexpr (requires { Config::most_rows; }) {
+    run_in_chunks<Config>(gpu, op, output, options);
+  } else if constexpr (cuda::chunkable<Op> && !scannable<Op>) {
+    run_in_chunks<small_chunk>(gpu, op, output, options);
+  } else if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     lent_memory memory(cuda::scan_workspace_bytes<Config>(op, options));
     run_emulated<Config>(gpu, cuda::scan_call<Config>(op, output, options, memory),
                          [](auto packed, auto& machine, auto const& arguments) {

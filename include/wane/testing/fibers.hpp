@@ -17,11 +17,6 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-// swapcontext asks the kernel for the mask of signals, each time.
-#ifdef __x86_64__
-#define WANE_QUICK_FIBERS
-#endif
-
 namespace wane::testing {
 
 // Tells the address sanitizer, if there is one, which stack comes next.
@@ -94,7 +89,7 @@ class fiber {
   void switch_to(fiber& next) {
     stack_watch::start(&sanitizer_, next.bottom_, next.bytes_);
     next.from_ = this;
-#ifdef WANE_QUICK_FIBERS
+#ifdef __x86_64__  // swapcontext asks the kernel for the mask of signals, each time
     jumps_ = true;
     if (__builtin_setjmp(here_) == 0) next.go_on();
 #else
@@ -114,7 +109,7 @@ class fiber {
   // Never returns, but is not said to: the sanitizer would ask for all of the stack each time. Not
   // inlined: nobody may jump within a function.
   [[gnu::noinline, gnu::no_sanitize_address]] void go_on() {
-#ifdef WANE_QUICK_FIBERS
+#ifdef __x86_64__
     if (jumps_) __builtin_longjmp(here_, 1);
 #endif
     setcontext(&context_);
@@ -134,7 +129,7 @@ class fiber {
   void* sanitizer_ = nullptr;
   fiber* from_ = nullptr;
   ucontext_t context_;
-#ifdef WANE_QUICK_FIBERS
+#ifdef __x86_64__
   void* here_[5];
   bool jumps_ = false;  // it was left through here_
 #endif

@@ -110,6 +110,11 @@ class gate_of {
     to.bias.check_as(Form::bias_name, bias_);
     to.taper.check_as("the taper", taper_.exponents);
   }
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    if constexpr (has_raw) raw_ = moved.whole(raw_);
+    for (parameter* x : {&log_rate_, &bias_, &taper_.exponents}) x->values = moved.whole(x->values);
+  }
   wane::layout layout() const {
     if constexpr (by_row)
       return layout_of(raw_);

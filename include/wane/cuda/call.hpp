@@ -1,0 +1,94 @@
+// What every call of wane::cuda asks for: memory, and checks that read no tensor.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/sequences.hpp"
+#include "wane/run/options.hpp"
+
+namespace wane::cuda {
+
+// Memory that the caller lends for the time of a call, aligned to 16 bytes as cudaMalloc does; its
+// contents mean nothing before or after.
+struct workspace {
+  void* data = nullptr;
+  std::size_t bytes = 0;
+};
+
+// Memories with keys that compute in float: they run in chunks. Those that do not erase can be
+// scanned, too.
+template <class Op>
+concept chunkable = affine_recurrence<Op> && std::is_same_v < accumulate_type<Op>,
+float > &&std::is_same_v<output_type<Op>, float>&& has_key<token_of<Op>>&&
+            has_query<token_of<Op>> &&
+    !decays_by_element<token_of<Op>> && !has_skip<token_of<Op>> && !normalised_recurrence<Op>;
+
+// Sentences for what no kernel can do.
+template <class Op, class Out>
+consteval void check_run() {
+  static_assert(
+      diagonal_recurrence<Op>,
+      "wane::cuda::run: this type is no recurrence; it needs shape() and at(place), which "
+      "gives a token with value(j); see wane/core/recurrence.hpp");
+  static_assert(!diagonal_recurrence<Op> || scannable<Op> || chunkable<Op>,
+                "wane::cuda::run: only recurrences whose tokens do not look at the state, and "
+                "memories that erase and compute in float, run on a GPU; this one erases in "
+                "another type, or has a step of its own");
+  static_assert(!normalised_recurrence<Op>,
+                "wane::cuda::run: outputs are not divided by a denominator here; run "
+                "wane::unnormalised(op), whose last column is the denominator, and divide");
+  static_assert(std::is_trivially_copyable_v<Op>,
+                "wane::cuda::run: an operator is copied to the device as it is, so it must be "
+                "trivially copyable: views and numbers, no vectors or references");
+  static_assert(!std::is_const_v<Out>,
+                "wane::cuda::run: the output is a view of constants; it must be writable");
+}
+
+// The number of states of a call that is found good; its starts may lie on a device.
+template <class Options>
+index checked_sequences(recurrence_shape const& shape, Options const& options) {
+  packed_sequences const& packed = options.packed;
+  index const sequences = sequences_of(shape, packed);
+  require(options.lengths.empty(),
+          "lengths are given; on a GPU batches are not padded: pack their "
+          "sequences end to end (packed)");
+  require(!packed.present() || shape.batch == 1, "packed sequences lie in one row: batch is ",
+          shape.batch, "; it must be 1");
+  require(sequences > 0 || shape.time == 0,
+          "packed.starts has one entry, so there is no sequence, but time is ", shape.time,
+          "; it must be 0");
+  return sequences;
+}
+inline void check_workspace(workspace const& memory, std::size_t bytes, char const* who_says) {
+  std::size_t const there = memory.data ? memory.bytes : 0;
+  require(there >= bytes, "the workspace has ", there, " bytes; it must have ", bytes,
+          " (wane::cuda::", who_says, " says so)");
+  require(reinterpret_cast<std::uintptr_t>(memory.data) % 16 == 0,
+          "the workspace is not aligned; it must begin at a multiple of 16 bytes");
+}
+
+// The sequences of a call as a kernel sees them.
+template <class Options>
+sequence_list sequences_of_call(index time, index sequences, Options const& options) {
+  bool const packed = options.packed.present();
+  return {time, packed ? sequences : 0, packed ? options.packed.starts.data() : nullptr,
+          options.initial.positions, options.direction == direction::forward ? 1 : -1};
+}
+
+// The number of states of a call of run that is found good.
+template <class Op, class Out, class State>
+index checked_call(Op const& op, sequence_view<Out> const& output,
+                   run_options<State> const& options) {
+  recurrence_shape const shape = checked_extents(op);
+  check("output", output, shape);
+  index const sequences = checked_sequences(shape, options);
+  check("initial", options.initial, sequences, shape);
+  check("final", options.final, sequences, shape);
+  require(options.keep.empty(), "keep has ", options.keep.size(),
+          " states; on a GPU states on the way are not kept, it must be empty");
+  require(!options.packed.present() || !options.initial.present() ||
+              options.initial.values.data != options.final.values.data,
+          "initial and final are the same memory; of packed sequences they must not be");
+  return sequences;
+}
+
+}  // namespace wane::cuda

@@ -1,0 +1,189 @@
+// The terms of a chunk in shared memory, and what decays make of them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/chunk_plan.hpp"
+#include "wane/cuda/unit_products.hpp"
+
+namespace wane::cuda {
+
+// One thread of a block: brings what tokens read, and scales it by decays.
+template <class Config, class Precision, machine M, class Arguments>
+class chunk_terms {
+ protected:
+  using Op = decltype(Arguments::op);
+  using Token = token_of<Op>;
+  using products = unit_products<Precision, M>;
+  using tile = typename products::tile;
+  using stored = typename Precision::stored;
+  static constexpr int tokens = chunk_tokens;
+  static constexpr bool fades = fading_of<Token> != fading::none;
+  static constexpr bool by_row = fading_of<Token> == fading::row;
+  static constexpr bool erases = has_erase<Token>, general = has_erase_write<Token>;
+
+  WANE_HOST_DEVICE chunk_terms(M& machine, Arguments const& a)
+      : machine_(machine), a_(a), at_(a.layout), products_(machine) {}
+
+  template <class T>
+  WANE_HOST_DEVICE T* shared(std::size_t at) const {
+    return reinterpret_cast<T*>(machine_.shared() + at);
+  }
+  template <class T>
+  WANE_HOST_DEVICE T get(std::size_t array, int i) const {
+    return machine_.read_shared(shared<T const>(array) + i);
+  }
+  template <class T, class X>
+  WANE_HOST_DEVICE void put(std::size_t array, int i, X x) const {
+    machine_.write_shared(shared<T>(array) + i, T(x));
+  }
+
+  // A token of this thread, and every lanes-th row or column of it from lane() on.
+  static constexpr int lanes = Config::threads / tokens;
+  WANE_HOST_DEVICE int token() const { return machine_.thread() / lanes; }
+  WANE_HOST_DEVICE int lane() const { return machine_.thread() % lanes; }
+
+  // Brings the terms of the token at `where`, if there is one, for the columns from `first` on.
+  // Returns whether it resets.
+  WANE_HOST_DEVICE bool bring(place<> where, bool present, index first) const {
+    Op const& op = a_.op;
+    bool resets = false;
+    if (present) {
+      auto const x = op.at(where);
+      resets = bring_rows([&](index i) { return float(x.query(i)); },
+                          [&](index i) { return float(x.key(i)); },
+                          [&](index i) {
+                            if constexpr (erases) return float(x.erase_read(i));
+                            return 0.f;
+                          },
+                          [&](index i) {
+                            if constexpr (general) return float(x.erase_write(i));
+                            return 0.f;
+                          },
+                          [&](index i) { return logarithm_or_factor(x, i); }, a_.shape.rows);
+      for (int j = lane(); j < Config::columns; j += lanes)
+        put<float>(at_.value, value_at(token(), j),
+                   first + j < a_.shape.columns ? float(x.value(first + j)) : 0.f);
+      if constexpr (has_direct<Token>)
+        if (lane() == 0) put<float>(at_.direct, token(), x.direct());
+    } else {
+      auto const none = [](index) { return 0.f; };
+      (void)bring_rows(none, none, none, none, none, 0);
+      for (int j = lane(); j < Config::columns; j += lanes)
+        put<float>(at_.value, value_at(token(), j), 0.f);
+      if constexpr (has_direct<Token>)
+        if (lane() == 0) put<float>(at_.direct, token(), 0.f);
+    }
+    return resets;
+  }
+
+  // Row i of what reads the state before the chunk, and of what goes into the one after it.
+  WANE_HOST_DEVICE void scale_row(int i, bool alone) const {
+    float w[tokens], p = 1.f;
+    if constexpr (by_row) take_factors(i, i, at_.stride, w);
+    for (int t = 0; t < tokens; ++t) {
+      int const from = t * at_.stride + i;
+      if constexpr (erases) put<stored>(at_.reads[1], from, get<float>(at_.read, from) * p);
+      if constexpr (by_row)
+        if (!alone) p *= w[t];
+      put<stored>(at_.reads[0], from, get<float>(at_.query, from) * p);
+    }
+    p = 1.f;
+    for (int t = tokens - 1; t >= 0; --t) {
+      int const from = t * at_.stride + i, to = i * chunk_stride + t;
+      put<stored>(at_.writes[0], to, get<float>(at_.key, from) * p);
+      if constexpr (general) put<stored>(at_.writes[1], to, get<float>(at_.write, from) * p);
+      if constexpr (by_row) p *= w[t];
+    }
+  }
+  // The same for a head: factors of token t.
+  WANE_HOST_DEVICE void scale_token(int t, bool alone) const {
+    if constexpr (fades) {
+      float before = 1.f, end = 1.f;
+      for (int u = 0; u < tokens; ++u) {
+        float const w = factor(get<float>(at_.decay, u));
+        if (u < t) before *= w;
+        if (u > t) end *= w;
+      }
+      float const own = alone ? 1.f : factor(get<float>(at_.decay, t));
+      put<float>(at_.to_token, t, before * own), put<float>(at_.before_token, t, before);
+      put<float>(at_.to_end, t, end);
+      float w[tokens];
+      if (t == 0) take_factors(0, 0, 1, w);
+    }
+  }
+
+  WANE_HOST_DEVICE static float factor(float stated) {
+    if constexpr (in_logs)
+      return factor_of(decay_from_log(stated));
+    else
+      return stated;
+  }
+
+  WANE_HOST_DEVICE static int value_at(int token, int column) {
+    return token * (Config::columns + 4) + column;
+  }
+
+  M& machine_;
+  Arguments const& a_;
+  chunk_layout const& at_;
+  products products_;
+
+ private:
+  static constexpr bool in_logs = decays_in_logs<Token>;
+
+  WANE_HOST_DEVICE static float logarithm_or_factor(Token const& x, index i) {
+    if constexpr (has_row_log_decay<Token>)
+      return x.log_decay(i);
+    else if constexpr (has_log_decay<Token>)
+      return x.log_decay();
+    else if constexpr (has_row_plain_decay<Token>)
+      return x.decay(i);
+    else if constexpr (has_plain_decay<Token>)
+      return x.decay();
+    else
+      return 0.f;
+  }
+  // The rows of a token; zeros from `rows` on, which neither fade nor reset.
+  template <class Query, class Key, class Read, class Write, class Decay>
+  WANE_HOST_DEVICE bool bring_rows(Query const& query, Key const& key, Read const& read,
+                                   Write const& write, Decay const& decay, index rows) const {
+    bool resets = false;
+    float const still = in_logs ? 0.f : 1.f;
+    auto const fade = [&](int place, bool present, int i) {
+      float const w = present ? decay(i) : still;
+      resets = resets || factor(w) == 0.f;
+      put<float>(at_.decay, place, w);
+    };
+    int const line = token() * at_.stride;
+    for (int i = lane(); i < at_.rows; i += lanes) {
+      bool const present = i < rows;
+      put<float>(at_.query, line + i, present ? query(i) : 0.f);
+      put<float>(at_.key, line + i, present ? key(i) : 0.f);
+      if constexpr (erases) put<float>(at_.read, line + i, present ? read(i) : 0.f);
+      if constexpr (general) put<float>(at_.write, line + i, present ? write(i) : 0.f);
+      if constexpr (by_row) fade(line + i, present, i);
+    }
+    if constexpr (fades && !by_row)
+      if (lane() == 0) fade(token(), rows > 0, 0);
+    return resets;
+  }
+
+  // The decays of a row (or of the head) become factors; that of the whole chunk is put down.
+  WANE_HOST_DEVICE void take_factors(int i, int first, int stride, float (&w)[tokens]) const {
+    float whole = in_logs ? 0.f : 1.f;
+    for (int t = 0; t < tokens; ++t) {
+      float const stated = get<float>(at_.decay, first + t * stride);
+      whole = in_logs ? whole + stated : whole * stated;
+      w[t] = factor(stated);
+      if constexpr (by_row) put<float>(at_.decay, first + t * stride, w[t]);
+    }
+    split_decay<float> p = {whole, 0.f};
+    if constexpr (in_logs)
+      p = decay_from_log(whole);
+    else if (whole >= near_one<float>)
+      p = {1.f, whole - 1.f};
+    put<float>(at_.whole, i, p.whole), put<float>(at_.rest, i, p.rest);
+  }
+};
+
+}  // namespace wane::cuda

@@ -1,0 +1,46 @@
+// Queues kernels whose blocks take work until there is none, as many as the device holds at a time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/error.hpp"
+#include "wane/core/scalar.hpp"
+#include "wane/cuda/launch.cuh"
+
+namespace wane::cuda {
+
+// `arguments` are those of the kernel, but for the number of blocks. Counters are zeroed first.
+template <int Threads, class Arguments>
+void launch_blocks(stream on, void (*kernel)(Arguments), Arguments arguments, index rows,
+                   index work_items, void* counters, std::size_t bytes_of_counters) {
+  int device = 0, processors = 0, room = 0, resident = 0;
+  check(cudaGetDevice(&device), "cudaGetDevice");
+  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+        "cudaDeviceGetAttribute(multiprocessors)");
+  check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "cudaDeviceGetAttribute(shared memory)");
+  std::size_t const shared = arguments.layout.bytes;
+  require(shared <= static_cast<std::size_t>(room), "the operator has rows ", rows,
+          "; a block would need ", shared, " bytes of shared memory, and this device has ", room);
+  // The limit belongs to the kernel, not to the launch: always the same, so that others may launch.
+  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room),
+        "cudaFuncSetAttribute");
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Threads, shared),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  arguments.blocks = at_most(index{processors} * resident, work_items);
+  check(cudaMemsetAsync(counters, 0, bytes_of_counters, on.handle), "cudaMemsetAsync");
+  cudaLaunchConfig_t launch = {};
+  launch.gridDim = dim3(static_cast<unsigned>(arguments.blocks));
+  launch.blockDim = dim3(Threads);
+  launch.dynamicSmemBytes = shared;
+  launch.stream = on.handle;
+  check(cudaLaunchKernelEx(&launch, kernel, arguments), "the launch of a kernel");
+}
+
+template <int Threads, class Arguments>
+void launch_tiles(stream on, void (*kernel)(Arguments), Arguments const& arguments) {
+  launch_blocks<Threads>(on, kernel, arguments, arguments.plan.shape.rows,
+                         arguments.plan.work_items(), arguments.work.tickets,
+                         arguments.work.zeroed_bytes);
+}
+
+}  // namespace wane::cuda

@@ -1,0 +1,32 @@
+// Which kernel takes a recurrence, and what memory it asks for.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/chunk_call.hpp"
+#include "wane/cuda/scan_call.hpp"
+
+namespace wane::cuda {
+
+// What can be scanned is taken in chunks from so many rows on.
+inline constexpr index rows_of_chunks = 16;
+
+template <class Op>
+bool runs_in_chunks(Op const& op) {
+  if constexpr (chunkable<Op>)
+    return !scannable<Op> || recurrence_shape(op.shape()).rows >= rows_of_chunks;
+  else
+    return false;
+}
+
+// The bytes of workspace that run(stream, op, output, workspace, options) asks for. They depend on
+// shapes alone, so that one workspace, of the largest, serves many calls that follow each other.
+template <class Op, class State = accumulate_type<Op>>
+std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}) {
+  if (runs_in_chunks(op)) return chunk_workspace_bytes;
+  if constexpr (scannable<Op>)
+    return scan_workspace_bytes<default_scan_config<accumulate_type<Op>>>(op, options);
+  else
+    return 0;
+}
+
+}  // namespace wane::cuda

@@ -1,0 +1,30 @@
+// The chunk kernel of wane::cuda on a GPU: the bodies of chunk_emulated_test.cpp for real.
+// SPDX-License-Identifier: MIT
+#include "cuda/chunk_cases.hpp"
+#include "support/on_device.cuh"
+
+namespace {
+
+// One operator of each kind, each in another type: a kernel takes nvcc ten seconds.
+class GpuChunks : public support::OnDevice {
+ protected:
+  support::chunk_cases<support::device_runner> cases;
+};
+
+TEST_F(GpuChunks, AreTheRecurrenceOfAHeadThatFades) {
+  cases.gated_delta_net<float>({.time = 1, .rows = 16, .columns = 1});
+  cases.gated_delta_net<float>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
+  cases.gated_delta_net<float>({.time = 100, .rows = 61, .columns = 5}, true);
+  cases.gated_delta_net<float>({.time = 50, .rows = 256, .columns = 130});
+}
+TEST_F(GpuChunks, AreTheRecurrenceOfRowsThatFade) {
+  cases.kimi<wane::bfloat16>({.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 64});
+  cases.kimi<wane::bfloat16>({.time = 100, .rows = 61, .columns = 5}, true);
+}
+TEST_F(GpuChunks, AreTheRecurrenceOfWhatErasesElsewhere) {
+  cases.rwkv7<wane::float16>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
+  cases.rwkv7<wane::float16>({.time = 100, .rows = 61, .columns = 5}, true);
+}
+TEST_F(GpuChunks, ForgetWhatIsNoNumber) { cases.forget_what_is_no_number(); }
+
+}  // namespace
