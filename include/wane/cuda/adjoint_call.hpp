@@ -17,6 +17,9 @@ consteval void check_adjoint() {
   check_run<Op, std::remove_const_t<Out>>();
   using V = accumulate_type<Op>;
   using Sink = sink_of<Gradients, Op>;
+  static_assert(!diagonal_recurrence<Op> || scannable<Op>,
+                "wane::cuda::adjoint: only a scannable recurrence, whose tokens do not look at the "
+                "state; this one has erase terms or a step of its own: wane::adjoint has it");
   static_assert(std::is_trivially_copyable_v<Gradients>,
                 "wane::cuda::adjoint: gradients are copied to the device; theirs must be trivially "
                 "copyable, and `at` and the members of the sink WANE_HOST_DEVICE");

@@ -26,7 +26,8 @@ void launch_blocks(stream on, void (*kernel)(Arguments), Arguments arguments, in
         "cudaFuncSetAttribute");
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Threads, shared),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  arguments.blocks = at_most(index{processors} * resident, work_items);
+  // One at least, for what is done when all have ended.
+  arguments.blocks = at_least(index{1}, at_most(index{processors} * resident, work_items));
   check(cudaMemsetAsync(counters, 0, bytes_of_counters, on.handle), "cudaMemsetAsync");
   cudaLaunchConfig_t launch = {};
   launch.gridDim = dim3(static_cast<unsigned>(arguments.blocks));

@@ -47,7 +47,7 @@ void run_in_chunks(emulated_gpu gpu, Op const& op, sequence_view<Out> output,
   lent_memory memory(cuda::chunk_workspace_bytes);
   auto arguments = cuda::chunk_call<Config>(op, output, options, memory);
   arguments.counters[0] = arguments.counters[1] = 0;
-  arguments.blocks = std::min<index>(gpu.blocks, arguments.work_items());
+  arguments.blocks = std::clamp<index>(arguments.work_items(), 1, gpu.blocks);
   gpu.blocks = static_cast<int>(arguments.blocks);
   emulated_grid<Config::threads>(gpu, arguments.layout.bytes).run([&](auto& machine) {
     cuda::chunk_kernel<Config>(machine, arguments);
