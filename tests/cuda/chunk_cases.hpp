@@ -136,7 +136,7 @@ struct chunk_cases {
       x.by_head[t] = -std::numeric_limits<float>::infinity();
       exact.by_head[t] = -std::numeric_limits<double>::infinity();
     }
-    x.value[25 * 17 + 3] = std::numeric_limits<float>::quiet_NaN();
+    x.value[9 * 17 + 5] = x.value[25 * 17 + 3] = std::numeric_limits<float>::quiet_NaN();
     auto const outputs = [&](auto const& op, auto const& run_by) {
       using T = wane::accumulate_type<std::decay_t<decltype(op)>>;
       wane::recurrent_state<T> start(op);
@@ -148,6 +148,9 @@ struct chunk_cases {
     };
     auto const is = outputs(x.gated_delta_net(), runner);
     auto const should_be = outputs(exact.gated_delta_net(), in_order{});
+    for (std::size_t t = 0; t < 9; ++t)
+      EXPECT_NEAR(is[t * 17 + 5], should_be[t * 17 + 5], 1e-5) << "before a value, " << t;
+    EXPECT_TRUE(std::isnan(is[9 * 17 + 5]));
     for (std::size_t t : {21, 22, 24, 33, 39})
       for (std::size_t j = 0; j < 17; ++j)
         EXPECT_NEAR(is[t * 17 + j], should_be[t * 17 + j], 1e-5) << t << ", " << j;

@@ -62,9 +62,11 @@ class chunk_walk : chunk_pairs<Config, Precision, M, chunk_arguments<Op, Out, St
     for (index k = 0; k < count;) {
       int const n = one_by_one > 0 ? 1 : static_cast<int>(at_most(index{tokens}, count - k));
       bool const present = this->token() < n;
-      bool const resets =
-          machine_.any(this->bring(place_of(k + this->token()), present, first_column_));
-      if (resets && n > 1) {  // a product with a decay of 0 is a reset only of finite numbers
+      auto const seen = this->bring(place_of(k + this->token()), present, first_column_);
+      // A product with a decay of 0 is a reset only of finite numbers, and one with a token that is
+      // not read is 0 only of these.
+      bool const resets = machine_.any(seen.resets || (n > 1 && !seen.finite()));
+      if (resets && n > 1) {
         one_by_one = n;
         continue;
       }

@@ -42,38 +42,32 @@ class chunk_terms {
   WANE_HOST_DEVICE int token() const { return machine_.thread() / lanes; }
   WANE_HOST_DEVICE int lane() const { return machine_.thread() % lanes; }
 
-  // Brings the terms of the token at `where`, if there is one, for the columns from `first` on.
-  // Returns whether it resets.
-  WANE_HOST_DEVICE bool bring(place<> where, bool present, index first) const {
-    Op const& op = a_.op;
+  // What a token is like: whether it resets, and has no number that is none.
+  struct sight {
     bool resets = false;
+    float zero = 0;  // 0 times each of its numbers
+    WANE_HOST_DEVICE bool finite() const { return zero == 0.f; }
+  };
+
+  // Brings the terms of the token at `where`, if there is one, for the columns from `first` on.
+  WANE_HOST_DEVICE sight bring(place<> where, bool present, index first) const {
+    sight seen;
     if (present) {
-      auto const x = op.at(where);
-      resets = bring_rows([&](index i) { return float(x.query(i)); },
-                          [&](index i) { return float(x.key(i)); },
-                          [&](index i) {
-                            if constexpr (erases) return float(x.erase_read(i));
-                            return 0.f;
-                          },
-                          [&](index i) {
-                            if constexpr (general) return float(x.erase_write(i));
-                            return 0.f;
-                          },
-                          [&](index i) { return logarithm_or_factor(x, i); }, a_.shape.rows);
+      auto const x = a_.op.at(where);
+      bring_rows(x, seen);
       for (int j = lane(); j < Config::columns; j += lanes)
-        put<float>(at_.value, value_at(token(), j),
-                   first + j < a_.shape.columns ? float(x.value(first + j)) : 0.f);
+        note(seen, at_.value, value_at(token(), j),
+             first + j < a_.shape.columns ? x.value(first + j) : 0.f);
       if constexpr (has_direct<Token>)
-        if (lane() == 0) put<float>(at_.direct, token(), x.direct());
+        if (lane() == 0) note(seen, at_.direct, token(), x.direct());
     } else {
-      auto const none = [](index) { return 0.f; };
-      (void)bring_rows(none, none, none, none, none, 0);
+      bring_rows(nothing{}, seen);
       for (int j = lane(); j < Config::columns; j += lanes)
         put<float>(at_.value, value_at(token(), j), 0.f);
       if constexpr (has_direct<Token>)
         if (lane() == 0) put<float>(at_.direct, token(), 0.f);
     }
-    return resets;
+    return seen;
   }
 
   // Row i of what reads the state before the chunk, and of what goes into the one after it.
@@ -131,41 +125,50 @@ class chunk_terms {
  private:
   static constexpr bool in_logs = decays_in_logs<Token>;
 
-  WANE_HOST_DEVICE static float logarithm_or_factor(Token const& x, index i) {
-    if constexpr (has_row_log_decay<Token>)
-      return x.log_decay(i);
-    else if constexpr (has_log_decay<Token>)
-      return x.log_decay();
-    else if constexpr (has_row_plain_decay<Token>)
-      return x.decay(i);
-    else if constexpr (has_plain_decay<Token>)
-      return x.decay();
-    else
-      return 0.f;
+  // A token that is not there neither reads, writes, nor fades.
+  struct nothing {};
+
+  WANE_HOST_DEVICE void note(sight& seen, std::size_t array, int i, float x) const {
+    seen.zero = multiply_add(x, 0.f, seen.zero);
+    put<float>(array, i, x);
   }
-  // The rows of a token; zeros from `rows` on, which neither fade nor reset.
-  template <class Query, class Key, class Read, class Write, class Decay>
-  WANE_HOST_DEVICE bool bring_rows(Query const& query, Key const& key, Read const& read,
-                                   Write const& write, Decay const& decay, index rows) const {
-    bool resets = false;
-    float const still = in_logs ? 0.f : 1.f;
-    auto const fade = [&](int place, bool present, int i) {
-      float const w = present ? decay(i) : still;
-      resets = resets || factor(w) == 0.f;
-      put<float>(at_.decay, place, w);
-    };
+  template <class X>
+  WANE_HOST_DEVICE void note_decay(sight& seen, int place, X const& x, index i) const {
+    float stated = in_logs ? 0.f : 1.f;
+    if constexpr (has_row_log_decay<X>)
+      stated = x.log_decay(i);
+    else if constexpr (has_log_decay<X>)
+      stated = x.log_decay();
+    else if constexpr (has_row_plain_decay<X>)
+      stated = x.decay(i);
+    else if constexpr (has_plain_decay<X>)
+      stated = x.decay();
+    seen.resets = seen.resets || factor(stated) == 0.f;
+    put<float>(at_.decay, place, stated);
+  }
+  // The rows of a token; zeros where there are none.
+  template <class X>
+  WANE_HOST_DEVICE void bring_rows(X const& x, sight& seen) const {
     int const line = token() * at_.stride;
-    for (int i = lane(); i < at_.rows; i += lanes) {
-      bool const present = i < rows;
-      put<float>(at_.query, line + i, present ? query(i) : 0.f);
-      put<float>(at_.key, line + i, present ? key(i) : 0.f);
-      if constexpr (erases) put<float>(at_.read, line + i, present ? read(i) : 0.f);
-      if constexpr (general) put<float>(at_.write, line + i, present ? write(i) : 0.f);
-      if constexpr (by_row) fade(line + i, present, i);
-    }
+    for (int i = lane(); i < at_.rows; i += lanes)
+      if (i < a_.shape.rows)
+        bring_row(x, seen, line + i, i);
+      else
+        bring_row(nothing{}, seen, line + i, i);
     if constexpr (fades && !by_row)
-      if (lane() == 0) fade(token(), rows > 0, 0);
-    return resets;
+      if (lane() == 0) note_decay(seen, token(), x, 0);
+  }
+  template <class X>
+  WANE_HOST_DEVICE void bring_row(X const& x, sight& seen, int to, index i) const {
+    constexpr bool there = std::is_same_v<X, Token>;
+    float query = 0, key = 0, read = 0, write = 0;
+    if constexpr (there) query = x.query(i), key = x.key(i);
+    if constexpr (there && erases) read = x.erase_read(i);
+    if constexpr (there && general) write = x.erase_write(i);
+    note(seen, at_.query, to, query), note(seen, at_.key, to, key);
+    if constexpr (erases) note(seen, at_.read, to, read);
+    if constexpr (general) note(seen, at_.write, to, write);
+    if constexpr (by_row) note_decay(seen, to, x, i);
   }
 
   // The decays of a row (or of the head) become factors; that of the whole chunk is put down.
