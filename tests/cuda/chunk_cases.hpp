@@ -132,7 +132,7 @@ struct chunk_cases {
   void forget_what_is_no_number() const {
     chunk_numbers<float> x{.shape = {.time = 40, .heads = 1}};
     chunk_numbers<double> exact{.shape = x.shape};
-    for (std::size_t t : {21, 33}) {
+    for (std::size_t t : {21u, 33u}) {
       x.by_head[t] = -std::numeric_limits<float>::infinity();
       exact.by_head[t] = -std::numeric_limits<double>::infinity();
     }
@@ -151,7 +151,7 @@ struct chunk_cases {
     for (std::size_t t = 0; t < 9; ++t)
       EXPECT_NEAR(is[t * 17 + 5], should_be[t * 17 + 5], 1e-5) << "before a value, " << t;
     EXPECT_TRUE(std::isnan(is[9 * 17 + 5]));
-    for (std::size_t t : {21, 22, 24, 33, 39})
+    for (std::size_t t : {21u, 22u, 24u, 33u, 39u})
       for (std::size_t j = 0; j < 17; ++j)
         EXPECT_NEAR(is[t * 17 + j], should_be[t * 17 + j], 1e-5) << t << ", " << j;
     EXPECT_TRUE(std::isnan(is[20 * 17 + 2])) << "of the initial state";

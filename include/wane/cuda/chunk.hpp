@@ -21,10 +21,11 @@ class chunk_walk : chunk_pairs<Config, Precision, M, chunk_arguments<Op, Out, St
       : base(machine, a) {}
 
   WANE_HOST_DEVICE void operator()() {
-    for (index item; (item = take()) < a_.work_items();) {
+    auto const items = static_cast<std::uint64_t>(a_.work_items());
+    for (std::uint64_t ticket; (ticket = take()) < items;) {
+      auto const item = static_cast<index>(ticket), line = item / a_.pieces;
       first_column_ = item % a_.pieces * Config::columns;
-      item /= a_.pieces;
-      head_ = item % a_.shape.heads, sequence_ = item / a_.shape.heads;
+      head_ = line % a_.shape.heads, sequence_ = line / a_.shape.heads;
       walk();
     }
     finish();
@@ -40,12 +41,12 @@ class chunk_walk : chunk_pairs<Config, Precision, M, chunk_arguments<Op, Out, St
   using warp_state = tile[tiles];
 
   // The next piece of work.
-  WANE_HOST_DEVICE index take() {
+  WANE_HOST_DEVICE std::uint64_t take() {
     machine_.barrier();
     if (machine_.thread() == 0)
       this->template put<std::uint64_t>(at_.ticket, 0, machine_.take(a_.counters));
     machine_.barrier();
-    return static_cast<index>(this->template get<std::uint64_t>(at_.ticket, 0));
+    return this->template get<std::uint64_t>(at_.ticket, 0);
   }
 
   WANE_INLINE void walk() {
@@ -62,10 +63,10 @@ class chunk_walk : chunk_pairs<Config, Precision, M, chunk_arguments<Op, Out, St
     for (index k = 0; k < count;) {
       int const n = one_by_one > 0 ? 1 : static_cast<int>(at_most(index{tokens}, count - k));
       bool const present = this->token() < n;
-      auto const seen = this->bring(place_of(k + this->token()), present, first_column_);
+      auto const found = this->bring(place_of(k + this->token()), present, first_column_);
       // A product with a decay of 0 is a reset only of finite numbers, and one with a token that is
       // not read is 0 only of these.
-      bool const resets = machine_.any(seen.resets || (n > 1 && !seen.finite()));
+      bool const resets = machine_.any(found.resets || (n > 1 && !found.finite()));
       if (resets && n > 1) {
         one_by_one = n;
         continue;
