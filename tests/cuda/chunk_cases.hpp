@@ -12,6 +12,7 @@
 #include "wane/core/storage.hpp"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
+#include "wane/operators/mamba2.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
 
@@ -37,11 +38,24 @@ struct chunk_numbers {
                   rate = numbers(shape.rows, 0.5), strength = numbers(1, 1),
                   by_head = log_decays(1), by_row = log_decays(shape.rows),
                   bonus = numbers(shape.rows, 1);
-  std::vector<T> constant = std::vector<T>(static_cast<std::size_t>(shape.heads), T(-0.03125));
+  std::vector<T> constant = std::vector<T>(static_cast<std::size_t>(shape.heads), T(-0.03125)),
+                 taper = std::vector<T>(static_cast<std::size_t>(shape.heads), T(0.5));
 
   wane::gla<Io> gla() const { return {in(), rows_of(by_row), {}}; }
   wane::retnet<Io> retnet() const {
     return {in(), {wane::view<T const, 1>(constant.data(), shape.heads)}, {}};
+  }
+  // Its taper looks at positions, its D is direct.
+  wane::mamba2<Io> mamba2() const {
+    wane::view<T const, 1> const of_heads(constant.data(), shape.heads);
+    wane::view<T const, 1> const tapers(taper.data(), shape.heads);
+    return {{.x = tensor(value, shape.columns),
+             .dt = heads_of(strength),
+             .A = of_heads,
+             .B = rows_of(key),
+             .C = rows_of(query),
+             .D = of_heads,
+             .taper = tapers}};
   }
   wane::gated_delta_net<Io> gated_delta_net() const {
     return {in(), heads_of(strength), heads_of(by_head), {.normalise = true}};
@@ -102,6 +116,10 @@ struct chunk_cases {
   template <class Io>
   void retnet(chunk_shape const& shape) const {
     both_ways<Io>("retnet", shape, false, [](auto const& x) { return x.retnet(); });
+  }
+  template <class Io>
+  void mamba2(chunk_shape const& shape) const {
+    both_ways<Io>("mamba2", shape, false, [](auto const& x) { return x.mamba2(); });
   }
   template <class Io>
   void gated_delta_net(chunk_shape const& shape, bool strong = false) const {

@@ -24,7 +24,7 @@ TYPED_TEST_SUITE(EmulatedChunks, Inputs);
 TYPED_TEST(EmulatedChunks, AreTheRecurrence) {
   auto const all = [](auto const& cases, support::chunk_shape const& shape) {
     cases.template gla<TypeParam>(shape), cases.template retnet<TypeParam>(shape);
-    cases.template gated_delta_net<TypeParam>(shape);
+    cases.template mamba2<TypeParam>(shape), cases.template gated_delta_net<TypeParam>(shape);
     cases.template kimi<TypeParam>(shape), cases.template rwkv7<TypeParam>(shape);
   };
   all(this->one_warp, {});
@@ -45,9 +45,9 @@ TEST(EmulatedChunksThatReset, ForgetWhatIsNoNumber) {
 
 template <class Problem>
 class EmulatedChunkLaws : public ::testing::Test {};
-using Memories =
-    ::testing::Types<gla_problem<float>, retnet_problem<float>, gated_delta_net_problem<float>,
-                     rwkv7_problem<float>, vla_delta_net_problem<float>>;
+using Memories = ::testing::Types<gla_problem<float>, retnet_problem<float>,
+                                  delta_net_problem<float>, gated_delta_net_problem<float>,
+                                  rwkv7_problem<float>, vla_delta_net_problem<float>>;
 TYPED_TEST_SUITE(EmulatedChunkLaws, Memories);
 
 TYPED_TEST(EmulatedChunkLaws, Hold) {
