@@ -122,12 +122,14 @@ measurement held(contest const& what, int rounds) {
   for (auto const& copy : copies(what)) copiers.push_back(enter(copy));
   std::size_t const cub = what.cub ? enter(what.cub->run) : 0;
   std::size_t const walk = what.walk ? enter(what.walk->run) : 0;
+  std::size_t const gemm = what.gemm ? enter(what.gemm) : 0;
   hold(all, rounds);
 
   timed const& ours = all.front();
   found.seconds = median(ours.seconds);
   found.of_copy = std::min(ratio(all[copiers[0]], ours), ratio(all[copiers[1]], ours));
   if (cub) found.cub = {ratio(all[cub], ours), what.cub->bytes};
+  if (gemm) found.of_gemm = what.flops_over_gemm * ratio(all[gemm], ours);
   if (walk) found.walk = {ratio(all[walk], ours), what.walk->bytes};
   return found;
 }

@@ -24,11 +24,14 @@ struct entrant {
 struct contest {
   entrant ours;
   std::optional<entrant> cub, walk;  // other kernels for the same problem
+  // A product of matrices, and the useful operations of ours over its own.
+  std::function<void(cudaStream_t)> gemm = {};
+  double flops_over_gemm = 0;
   // The room of the inputs and of the outputs. At least half of the bytes that ours must move lie
   // in each: the copy reads its half there and writes it here.
   void const* inputs = nullptr;
   void* outputs = nullptr;
-  double half_ulp_of_output = 0;  // 0 where outputs are stored in float
+  double half_ulp_of_output = 0;  // 0 where outputs are stored in float and products are of them
 };
 
 // Throws disagreement, and times nothing, when ours or a rival is further from the oracle than

@@ -11,6 +11,7 @@ namespace {
 constexpr char const* purpose =
     "wane-bench-cuda: speed of the kernels on this machine's GPU, as ratios.\n\n"
     "of_copy: the time of a copy that moves as many bytes as the kernel must, over the kernel's.\n"
+    "of_gemm: useful operations a second over those of cuBLAS's product of matrices, in bfloat16.\n"
     "vs_cub, vs_walk: the time of cub::DeviceScan, and of one thread a channel that walks along\n"
     "time, over the kernel's. Each is the median over rounds in which all are timed. A kernel\n"
     "that disagrees with the double-precision walk gets no number, and the exit status is 1.";

@@ -22,6 +22,7 @@ struct measurement {
   double seconds = 0;
   double bytes = 0;  // the floor: each input read once, each output written once
   double of_copy = 0;
+  std::optional<double> of_gemm;  // useful operations a second over those of a product of matrices
   std::optional<comparison> cub, walk;
   double max_rel_error = 0, bound = 0;
 };
@@ -60,5 +61,6 @@ std::vector<row> bank_adjoint_rows();
 std::vector<row> laplace_rows();
 std::vector<row> retention_rows();
 std::vector<row> retrieval_rows();
+std::vector<row> memory_rows();
 
 }  // namespace wane::bench

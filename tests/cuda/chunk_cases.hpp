@@ -155,17 +155,8 @@ struct chunk_cases {
       exact.by_head[t] = -std::numeric_limits<double>::infinity();
     }
     x.value[9 * 17 + 5] = x.value[25 * 17 + 3] = std::numeric_limits<float>::quiet_NaN();
-    auto const outputs = [&](auto const& op, auto const& run_by) {
-      using T = wane::accumulate_type<std::decay_t<decltype(op)>>;
-      wane::recurrent_state<T> start(op);
-      start.values()[2] = std::numeric_limits<T>::quiet_NaN();
-      std::vector<T> y(static_cast<std::size_t>(x.shape.of(x.shape.columns)));
-      run_by(op, wane::sequence_view<T>(y.data(), 1, x.shape.time, 1, x.shape.columns),
-             wane::run_options<T>{.initial = std::as_const(start)});
-      return widened(y);
-    };
-    auto const is = outputs(x.gated_delta_net(), runner);
-    auto const should_be = outputs(exact.gated_delta_net(), in_order{});
+    auto const is = outputs_after_nan(x.gated_delta_net(), runner);
+    auto const should_be = outputs_after_nan(exact.gated_delta_net(), in_order{});
     for (std::size_t t = 0; t < 9; ++t)
       EXPECT_NEAR(is[t * 17 + 5], should_be[t * 17 + 5], 1e-5) << "before a value, " << t;
     EXPECT_TRUE(std::isnan(is[9 * 17 + 5]));
@@ -175,8 +166,27 @@ struct chunk_cases {
     EXPECT_TRUE(std::isnan(is[20 * 17 + 2])) << "of the initial state";
     EXPECT_TRUE(std::isnan(is[32 * 17 + 3])) << "of a value";
   }
+  // Nor is it forgotten without a reset, however little is left.
+  void keep_what_is_no_number() const {
+    chunk_numbers<float> x{.shape = {.time = 40, .heads = 1}};
+    x.by_head.assign(x.by_head.size(), -8);
+    auto const y = outputs_after_nan(x.gated_delta_net(), runner);
+    for (std::size_t t : {0u, 15u, 16u, 39u}) EXPECT_TRUE(std::isnan(y[t * 17 + 2])) << t;
+  }
 
  private:
+  // The initial state has a NaN in column 2.
+  static std::vector<double> outputs_after_nan(auto const& op, auto const& run_by) {
+    using T = wane::accumulate_type<std::decay_t<decltype(op)>>;
+    wane::recurrence_shape const shape = op.shape();
+    wane::recurrent_state<T> start(op);
+    start.values()[2] = std::numeric_limits<T>::quiet_NaN();
+    std::vector<T> y(static_cast<std::size_t>(shape.time * shape.columns));
+    run_by(op, wane::sequence_view<T>(y.data(), 1, shape.time, 1, shape.columns),
+           wane::run_options<T>{.initial = std::as_const(start)});
+    return widened(y);
+  }
+
   template <class Io, class Make>
   void both_ways(char const* name, chunk_shape const& shape, bool strong, Make const& make) const {
     chunk_numbers<Io> const x{.shape = shape, .strong = strong};

@@ -1,6 +1,7 @@
 // The chunk kernel of wane::cuda on an emulated GPU: as the recurrence in double, in order.
 // SPDX-License-Identifier: MIT
 #include "cuda/chunk_cases.hpp"
+#include "cuda/strictly_causal_cases.hpp"
 #include "support/laws_hold.hpp"
 #include "support/memory_problems.hpp"
 #include "wane/testing/emulated_run.hpp"
@@ -41,6 +42,36 @@ TYPED_TEST(EmulatedChunks, TakeSequencesEndToEnd) { this->one_warp.template pack
 
 TEST(EmulatedChunksThatReset, ForgetWhatIsNoNumber) {
   support::chunk_cases<chunks<2, 16>>().forget_what_is_no_number();
+  support::chunk_cases<chunks<2, 16>>().keep_what_is_no_number();
+}
+
+TEST(EmulatedChunksInEveryOrder, GiveTheSameBits) {
+  support::chunk_numbers<float> const x{.shape = {.batch = 2}};
+  auto const outputs = [&](emulated_gpu const& gpu) {
+    std::vector<float> y(x.value.size());
+    run<cuda::chunk_config<1, 16>>(gpu, x.kimi(), sequence_view<float>(y.data(), 2, 37, 2, 17));
+    return y;
+  };
+  auto const first = outputs({});
+  EXPECT_EQ(first, outputs({1, 2, turns::first_taken}));
+  EXPECT_EQ(first, outputs({7, 3, turns::last_taken}));
+}
+
+// Forward in chunks, where there are keys; all else on the CPU.
+struct forward_in_chunks {
+  template <class Op, class State>
+  void operator()(Op const& op, sequence_view<float> y, run_options<State> const& options) const {
+    if constexpr (cuda::chunkable<Op>)
+      run<cuda::chunk_config<1, 16>>({}, op, y, options);
+    else
+      wane::run(op, y, options);
+  }
+  void operator()(auto const& op, auto const& dy, auto const& to, auto const& options) const {
+    wane::adjoint(op, dy, to, options);
+  }
+};
+TEST(EmulatedChunksThatReadFirst, AreSumsOverPairs) {
+  support::expect_strictly_causal<float>(forward_in_chunks{});
 }
 
 template <class Problem>

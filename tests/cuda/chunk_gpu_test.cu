@@ -25,6 +25,8 @@ TEST_F(GpuChunks, AreTheRecurrenceOfWhatErasesElsewhere) {
   cases.rwkv7<wane::float16>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
   cases.rwkv7<wane::float16>({.time = 100, .rows = 61, .columns = 5}, true);
 }
-TEST_F(GpuChunks, ForgetWhatIsNoNumber) { cases.forget_what_is_no_number(); }
+TEST_F(GpuChunks, ForgetWhatIsNoNumberWhereTheyReset) {
+  cases.forget_what_is_no_number(), cases.keep_what_is_no_number();
+}
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 // What a block may have on sm_80, on sm_90, and on every device since.
 constexpr std::size_t on_sm_80 = 163 * 1024, on_every_device = 99 * 1024;
 
-// The most that a block of a kernel of run and adjoint takes, as they are launched.
+// The most that a block of a scan of run and adjoint takes, as they are launched.
 template <class P>
 std::size_t most_bytes_of(P problem) {
   auto const op = problem.make(0, problem.time());
@@ -22,9 +22,10 @@ std::size_t most_bytes_of(P problem) {
   recurrence_shape const s = op.shape();
   std::vector<T> y(static_cast<std::size_t>(s.batch * s.time * s.heads * s.columns));
   sequence_view<T> const output(y.data(), s.batch, s.time, s.heads, s.columns);
-  lent_memory forward(cuda::workspace_bytes(op)), backward(cuda::adjoint_workspace_bytes(op));
-  auto const run =
-      cuda::scan_call<cuda::default_scan_config<T>>(op, output, run_options<T>{}, forward);
+  using config = cuda::default_scan_config<T>;
+  lent_memory forward(cuda::scan_workspace_bytes<config>(op, run_options<T>{}));
+  lent_memory backward(cuda::adjoint_workspace_bytes(op));
+  auto const run = cuda::scan_call<config>(op, output, run_options<T>{}, forward);
   auto const adjoint = cuda::adjoint_call<cuda::default_adjoint_config<T>>(
       op, output, problem.gradients(), adjoint_options<T>{}, backward);
   return std::max({run.layout.bytes, adjoint.forward.layout.bytes, adjoint.backward.layout.bytes});
@@ -45,6 +46,21 @@ TEST(SharedMemory, OfRetentionFitsADevice) {
 TEST(SharedMemory, OfMemoriesWithKeysFitsADeviceForManyRows) {
   EXPECT_LE(most_bytes_of(gla_problem<float>({1, 500, 1, 64, 64})), on_sm_80);
   EXPECT_LE(most_bytes_of(gla_problem<double>({1, 500, 1, 32, 64})), on_sm_80);
+}
+
+// As docs/cuda.md says of chunks.
+template <class Op, class Stored>
+double kilobytes_of_chunks(index rows) {
+  using config = cuda::chunk_config<4, 256>;
+  return static_cast<double>(cuda::chunk_layout::of<config, token_of<Op>, Stored>(rows).bytes) /
+         1024;
+}
+TEST(SharedMemory, OfChunksFitsADevice) {
+  EXPECT_NEAR((kilobytes_of_chunks<gla<bfloat16, token_view<bfloat16 const>>, bfloat16>(256)), 59,
+              0.5);
+  EXPECT_NEAR((kilobytes_of_chunks<kimi_delta_attention<float>, float>(128)), 90, 0.5);
+  EXPECT_NEAR((kilobytes_of_chunks<rwkv7<float>, float>(128)), 114, 0.5);
+  EXPECT_NEAR((kilobytes_of_chunks<rwkv7<float>, float>(256)), 211, 0.5);
 }
 
 // Where there is room, nothing is found twice.

@@ -14,13 +14,14 @@ struct workspace {
   std::size_t bytes = 0;
 };
 
-// Memories with keys that compute in float: they run in chunks. Those that do not erase can be
-// scanned, too.
+// Memories with keys that compute in float: they run in chunks, but for those whose decays are
+// constants, which a scan finds once. Those that do not erase can be scanned, too.
 template <class Op>
 concept chunkable = affine_recurrence<Op> && std::is_same_v < accumulate_type<Op>,
 float > &&std::is_same_v<output_type<Op>, float>&& has_key<token_of<Op>>&&
             has_query<token_of<Op>> &&
-    !decays_by_element<token_of<Op>> && !has_skip<token_of<Op>> && !normalised_recurrence<Op>;
+    (!decays_by_element<token_of<Op>>)&&(!has_skip<token_of<Op>>)&&(!normalised_recurrence<Op>)&&(
+        !time_invariant<Op>)&&(!constant_decays<Op>);
 
 // Sentences for what no kernel can do.
 template <class Op, class Out>

@@ -168,17 +168,21 @@ class chunk_walk : chunk_pairs<Config, Precision, M, chunk_arguments<Op, Out, St
     add(sum, x, pairs);
     return sum;
   }
-  // The state takes what the tokens write.
+  // The state takes what the tokens write. It is not the unit that adds: its sums are cut off, not
+  // rounded, which over thousands of chunks would go one way.
   WANE_INLINE void write(warp_state& state, token_tiles x, std::size_t writes) const {
     if constexpr (fades && !by_row) scale(x, at_.to_end);
-    for (int k = 0; k < 2; k += of_factor) {
-      auto const a = products_.left_of(x.of + k);
-      for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-        products_.add(state[r], a,
-                      this->template shared<stored const>(writes) + 8 * r * chunk_stride + 8 * k,
-                      chunk_stride);
-      });
-    }
+    typename products::left a[2 / of_factor];
+    for (int k = 0; k < 2 / of_factor; ++k) a[k] = products_.left_of(x.of + k * of_factor);
+    for_tiles([&](auto r) WANE_INLINE_LAMBDA {
+      tile sum = {};
+      for (int k = 0; k < 2 / of_factor; ++k)
+        products_.add(
+            sum, a[k],
+            this->template shared<stored const>(writes) + 8 * r * chunk_stride + 8 * of_factor * k,
+            chunk_stride);
+      for (int e = 0; e < 4; ++e) state[r].of[e] += sum.of[e];
+    });
   }
   WANE_INLINE void fade(warp_state& state) const {
     if constexpr (fades)

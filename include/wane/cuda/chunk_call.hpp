@@ -17,7 +17,7 @@ chunk_arguments<Op, Out, State> chunk_call(Op const& op, sequence_view<Out> outp
   index const sequences = checked_call(op, output, options);
   recurrence_shape const shape = op.shape();
   require(shape.rows <= Config::most_rows, "the operator has rows ", shape.rows,
-          "; memories that erase have at most ", Config::most_rows, " on a GPU");
+          "; memories with keys have at most ", Config::most_rows, " on a GPU");
   check_workspace(memory, chunk_workspace_bytes, "workspace_bytes");
   return {op,
           output,

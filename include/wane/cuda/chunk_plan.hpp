@@ -8,7 +8,7 @@
 
 namespace wane::cuda {
 
-// Tokens that a block takes at a time: what the matrix unit sums over.
+// Tokens that a block takes at a time: what the matrix unit sums over, at once or in two.
 inline constexpr int chunk_tokens = 16;
 
 // Warps of a block, with 16 columns of the state each, and the most rows that these may have.

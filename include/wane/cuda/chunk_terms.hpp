@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <limits>
+
 #include "wane/cuda/chunk_plan.hpp"
 #include "wane/cuda/unit_products.hpp"
 
@@ -73,7 +75,7 @@ class chunk_terms {
   // Row i of what reads the state before the chunk, and of what goes into the one after it.
   WANE_HOST_DEVICE void scale_row(int i, bool alone) const {
     float w[tokens], p = 1.f;
-    if constexpr (by_row) take_factors(i, i, at_.stride, w);
+    if constexpr (by_row) take_factors(i, i, at_.stride, alone, w);
     for (int t = 0; t < tokens; ++t) {
       int const from = t * at_.stride + i;
       if constexpr (erases) put<stored>(at_.reads[1], from, get<float>(at_.read, from) * p);
@@ -102,7 +104,7 @@ class chunk_terms {
       put<float>(at_.to_token, t, before * own), put<float>(at_.before_token, t, before);
       put<float>(at_.to_end, t, end);
       float w[tokens];
-      if (t == 0) take_factors(0, 0, 1, w);
+      if (t == 0) take_factors(0, 0, 1, alone, w);
     }
   }
 
@@ -172,7 +174,8 @@ class chunk_terms {
   }
 
   // The decays of a row (or of the head) become factors; that of the whole chunk is put down.
-  WANE_HOST_DEVICE void take_factors(int i, int first, int stride, float (&w)[tokens]) const {
+  WANE_HOST_DEVICE void take_factors(int i, int first, int stride, bool alone,
+                                     float (&w)[tokens]) const {
     float whole = in_logs ? 0.f : 1.f;
     for (int t = 0; t < tokens; ++t) {
       float const stated = get<float>(at_.decay, first + t * stride);
@@ -185,6 +188,8 @@ class chunk_terms {
       p = decay_from_log(whole);
     else if (whole >= near_one<float>)
       p = {1.f, whole - 1.f};
+    // What fades so far that float has no number for it is not reset: a NaN stays.
+    if (!alone && factor_of(p) == 0.f) p = {std::numeric_limits<float>::min(), 0.f};
     put<float>(at_.whole, i, p.whole), put<float>(at_.rest, i, p.rest);
   }
 };

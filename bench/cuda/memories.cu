@@ -1,0 +1,172 @@
+// The rows of memories with keys, in bfloat16: one that erases, and one whose rows fade.
+// SPDX-License-Identifier: MIT
+#include "cuda/contest.cuh"
+#include "cuda/deviation.cuh"
+#include "cuda/gemm.cuh"
+#include "wane/cuda/run.cuh"
+#include "wane/operators/gated_delta_net.hpp"
+#include "wane/operators/gla.hpp"
+
+namespace wane::bench {
+namespace {
+
+using io = bfloat16;
+constexpr int rows = 128;
+
+// Numbers from `least` to `most`.
+struct fill_between {
+  io* to;
+  float least, most;
+  std::uint64_t seed;
+
+  __device__ void operator()(index i) const {
+    to[i] = io(least + (most - least) * static_cast<float>(uniform(i, seed)));
+  }
+};
+
+// Column k through time, its state in the memory of this thread.
+template <class Real, class Op, class Take>
+__device__ void walk_column(Op const& op, index k, Take const& take) {
+  recurrence_shape const shape = op.shape();
+  index const column = k % shape.columns, line = k / shape.columns;
+  Real state[rows] = {};
+  for (index t = 0; t < shape.time; ++t) {
+    place<> const at{line / shape.heads, t, line % shape.heads, t + 1};
+    auto const x = op.at(at);
+    Real written = static_cast<Real>(x.value(column)), y = 0;
+    if constexpr (has_erase<token_of<Op>>)
+      for (int i = 0; i < rows; ++i) written -= static_cast<Real>(x.erase_read(i)) * state[i];
+    for (int i = 0; i < rows; ++i) {
+      Real const w = static_cast<Real>(factor_of(decay_of(x, i, column)));
+      state[i] = w * state[i] + static_cast<Real>(x.key(i)) * written;
+      y += static_cast<Real>(x.query(i)) * state[i];
+    }
+    take(at, column, y);
+  }
+}
+
+template <class Op>
+struct memory_walk {
+  Op op;
+  sequence_view<io> output;
+
+  __device__ void operator()(index k) const {
+    walk_column<float>(op, k, [this](place<> at, index j, float y) { output.write(at, j, y); });
+  }
+};
+// Of every `step`-th column, for in double a walk takes its time.
+template <class Op>
+struct memory_comparison {
+  Op op;
+  sequence_view<io> output;
+  index step;
+  deviation::sink found;
+
+  __device__ void operator()(index k) const {
+    largest seen;
+    walk_column<double>(op, k * step, [&](place<> at, index j, double y) {
+      seen.add(static_cast<double>(output.read(at, j)), y);
+    });
+    found.merge(seen);
+  }
+};
+
+// Inputs lie one after the other; there is as much room for outputs, for the copy.
+class memory_inputs {
+ public:
+  explicit memory_inputs(extents const& e) : e_(e), inputs_(numbers(e)), outputs_(numbers(e)) {
+    index const tokens = e.batch * e.time * e.heads, of_rows = tokens * rows;
+    io* to = inputs_.data();
+    auto const next = [&](index count, float least, float most, std::uint64_t seed) {
+      for_each(count, 256, nullptr, fill_between{to, least, most, seed});
+      io const* const first = to;
+      to += count;
+      return first;
+    };
+    query_ = next(of_rows, -0.1f, 0.1f, 1), key_ = next(of_rows, -0.1f, 0.1f, 2);
+    value_ = next(e.numbers(), -1, 1, 3), by_row_ = next(of_rows, -0.1f, 0, 4);
+    by_head_ = next(tokens, -0.1f, 0, 5), strength_ = next(tokens, 0.1f, 0.9f, 6);
+    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  gla<io> fading() const { return {in(), of_rows(by_row_)}; }
+  gated_delta_net<io> erasing() const {
+    return {in(), of_heads(strength_), of_heads(by_head_), {.normalise = true}};
+  }
+
+  extents const& size() const { return e_; }
+  io const* inputs() const { return inputs_.data(); }
+  sequence_view<io> output() const { return whole(outputs_.data(), e_); }
+
+ private:
+  static std::size_t numbers(extents const& e) {
+    index const tokens = e.batch * e.time * e.heads;
+    return static_cast<std::size_t>(e.numbers() + tokens * (3 * rows + 2));
+  }
+  sequence_view<io const> of_rows(io const* x) const {
+    return {x, e_.batch, e_.time, e_.heads, rows};
+  }
+  token_view<io const> of_heads(io const* x) const { return {x, e_.batch, e_.time, e_.heads}; }
+  keyed_inputs<io> in() const { return {of_rows(query_), of_rows(key_), whole(value_, e_)}; }
+
+  extents e_;
+  device_array<io> inputs_, outputs_;
+  io const *query_, *key_, *value_, *by_row_, *by_head_, *strength_;
+};
+
+// `numbers` of a head and token are moved beside its outputs; `products` of a state and a vector
+// are what is to be done.
+template <class Op>
+measurement measured(std::shared_ptr<memory_inputs> const& p, Op const& op, index numbers,
+                     int products, int rounds) {
+  extents const& e = p->size();
+  auto const memory = std::make_shared<device_array<std::byte>>(cuda::workspace_bytes(op));
+  auto const y = p->output();
+  auto const by_wane = [=](cudaStream_t on) {
+    cuda::run(cuda::stream{on}, op, y, cuda::workspace{memory->data(), memory->bytes()});
+  };
+  auto const by_walk = [=](cudaStream_t on) {
+    for_each_line(e.lines(), on, memory_walk<Op>{op, y});
+  };
+  auto const error = [=] {
+    index const step = e.lines() > 4096 ? e.lines() / 4096 + 1 : 1;
+    deviation const found;
+    for_each_line((e.lines() + step - 1) / step, nullptr,
+                  memory_comparison<Op>{op, y, step, found.to()});
+    return found.relative();
+  };
+  index const tokens = e.batch * e.time * e.heads;
+  double const bytes = sizeof(io) * static_cast<double>(tokens * numbers + e.numbers());
+  double const flops = 2. * products * rows * static_cast<double>(e.numbers());
+  auto const product = std::make_shared<gemm>(flops);
+  contest c;
+  c.ours = {by_wane, error, bytes};
+  c.walk = {by_walk, error, bytes};
+  c.gemm = [product](cudaStream_t on) { (*product)(on); };
+  c.flops_over_gemm = flops / product->flops();
+  c.inputs = p->inputs(), c.outputs = y.data;
+  c.half_ulp_of_output = 0x1p-6;  // factors of products have 8 bits, as outputs have
+  return held(c, rounds);
+}
+
+constexpr extents long_one{1, 16, index{1} << 16, 128}, many_heads{1, 96, index{1} << 13, 128},
+    step{64, 32, 1, 128};
+
+}  // namespace
+
+std::vector<row> memory_rows() {
+  std::vector<row> all;
+  for (extents const& e : {batch, long_one, many_heads, step}) {
+    std::string const of = "/forward/" + e.text() + "/K:" + std::to_string(rows);
+    all.push_back({"gated_delta_net" + of, [e](int rounds) {
+                     auto const p = std::make_shared<memory_inputs>(e);
+                     return measured(p, p->erasing(), 2 * rows + e.channels + 2, 3, rounds);
+                   }});
+    all.push_back({"gla" + of, [e](int rounds) {
+                     auto const p = std::make_shared<memory_inputs>(e);
+                     return measured(p, p->fading(), 3 * rows + e.channels, 2, rounds);
+                   }});
+  }
+  return all;
+}
+
+}  // namespace wane::bench
