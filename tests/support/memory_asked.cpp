@@ -28,6 +28,14 @@ void* operator new(std::size_t size) { return support::ask(size); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return support::ask(size, static_cast<std::size_t>(alignment));
 }
+// As the library makes it of the others, but for sanitizers, which have their own.
+void* operator new(std::size_t size, std::nothrow_t const&) noexcept {
+  try {
+    return support::ask(size);
+  } catch (std::bad_alloc const&) {
+    return nullptr;
+  }
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

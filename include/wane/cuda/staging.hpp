@@ -90,6 +90,8 @@ struct stage_tensors {
   template <class T>
   WANE_HOST_DEVICE view<T, 4> by_column(view<T, 4> const& x) const {
     if (!x.data || part.tokens == 0) return x;
+    // Of a column that is in no tensor, a denominator, the others are read where they are.
+    if (part.first_column + part.columns > x.extent[3]) return x;
     std::byte* const place = to + *used;
     *used += rounded_up(static_cast<std::size_t>(numbers) * sizeof(T));
     if (copies)
