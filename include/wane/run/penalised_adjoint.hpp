@@ -212,11 +212,11 @@ class penalised_adjoint {
       }
       end = first;
     }
-    return end(w, penalty.factor(), sums, fading);
+    return at_start(w, penalty.factor(), sums, fading);
   }
 
-  double end(walk const& w, penalty_factor<T>& factor, penalty_sums<T> const& sums,
-             fading_part const& fading) const {
+  double at_start(walk const& w, penalty_factor<T>& factor, penalty_sums<T> const& sums,
+                  fading_part const& fading) const {
     factor.load(static_cast<T>(op_.lambda(w.head)),
                 [&](index i, index j) { return of_state(options_.initial, w, i, j); });
     bool const seen = of_state(options_.initial, w, 0, 0) != T(0);
