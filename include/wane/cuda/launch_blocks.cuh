@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/error.hpp"
-#include "wane/core/scalar.hpp"
+#include "wane/core/simd.hpp"
 #include "wane/cuda/launch.cuh"
 
 namespace wane::cuda {
