@@ -1,6 +1,7 @@
 // Faults planted in the chunk kernel are each seen by the emulated GPU or in the result.
 // SPDX-License-Identifier: MIT
 #include "cuda/chunk_cases.hpp"
+#include "support/faulty_barrier.hpp"
 #include "wane/testing/emulated_run.hpp"
 
 namespace {
@@ -18,29 +19,26 @@ struct fault {
   int lost_by = -1;
 };
 
-class faulty_machine : public sound_machine {
+class faulty_machine : public support::faulty_barrier<config::threads> {
+  using base = support::faulty_barrier<config::threads>;
+
  public:
   faulty_machine(sound_machine const& sound, fault const& what)
-      : sound_machine(sound), what_(what) {}
+      : base(sound, what.barrier), what_(what) {}
 
-  void barrier() {
-    if (passed_++ != what_.barrier) sound_machine::barrier();
-  }
   bool any(bool x) {
-    if (passed_++ == what_.barrier) return x;
-    bool const all = sound_machine::any(x);
+    bool const all = base::any(x);
     return what_.vote ? x : all;
   }
   template <class T, class Unit = wane::cuda::matrix_unit<T>>
   void multiply_add(typename Unit::sum& sum, typename Unit::left const& left,
                     typename Unit::right const& right) {
     bool const lost = thread() == what_.lost_by;
-    sound_machine::multiply_add<T>(sum, lost ? typename Unit::left{} : left, right);
+    base::multiply_add<T>(sum, lost ? typename Unit::left{} : left, right);
   }
 
  private:
   fault const& what_;
-  int passed_ = 0;
 };
 
 enum class outcome { refused, wrong, right };

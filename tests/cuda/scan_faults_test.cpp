@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "support/faulty_barrier.hpp"
 #include "support/linear_case.hpp"
 #include "wane/testing/emulated_run.hpp"
 
@@ -24,14 +25,11 @@ struct fault {
   void const* from = nullptr;
 };
 
-class faulty_machine : public sound_machine {
+class faulty_machine : public support::faulty_barrier<config::threads> {
  public:
   faulty_machine(sound_machine const& sound, fault const& what)
-      : sound_machine(sound), what_(what) {}
+      : faulty_barrier(sound, what.barrier), what_(what) {}
 
-  void barrier() {
-    if (passed_++ != what_.barrier) sound_machine::barrier();
-  }
   void await(std::uint32_t const* flag) {
     if (!what_.await) sound_machine::await(flag);
   }
@@ -52,7 +50,6 @@ class faulty_machine : public sound_machine {
 
  private:
   fault const& what_;
-  int passed_ = 0;
 };
 
 // What a run with this fault is: refused by the machine, wrong, or (the fault was not caught)

@@ -107,17 +107,11 @@ auto adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradients co
   else if constexpr (takes_sums<Gradients, Op>)
     sums_bytes = std::max(token_sums<Op>::kinds, 1) * numbers * sizeof(V);
   return adjoint_calls<Op, Dy, Gradients, State>{
-      {op,
-       {},
-       options.initial.values,
-       {},
-       nullptr,
-       list,
+      {{op, {}, options.initial.values, {}, nullptr, list, sequences},
        kept,
        plan,
        shared_layout::of<Config, V>(plan, staged, 0, false),
-       work,
-       0},
+       work},
       {op, output_gradient, gradients, options.initial.values, options.final_gradient.values,
        options.initial_gradient.values, list, kept,
        reinterpret_cast<row_sums<V>*>(start + parts.sums_at),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/sequences.hpp"
+#include "wane/cuda/run_arguments.hpp"
 #include "wane/run/options.hpp"
 
 namespace wane::cuda {
@@ -14,14 +14,18 @@ struct workspace {
   std::size_t bytes = 0;
 };
 
+// A token whose pairs are numbers for all columns alike.
+template <class Token>
+concept keyed_token =
+    has_key<Token> && has_query<Token> && !(decays_by_element<Token> || has_skip<Token>);
+template <class Op>
+inline constexpr bool computes_in_float =
+    std::is_same_v<accumulate_type<Op>, float>&& std::is_same_v<output_type<Op>, float>;
 // Memories with keys that compute in float: they run in chunks, but for those whose decays are
 // constants, which a scan finds once. Those that do not erase can be scanned, too.
 template <class Op>
-concept chunkable = affine_recurrence<Op> && std::is_same_v < accumulate_type<Op>,
-float > &&std::is_same_v<output_type<Op>, float>&& has_key<token_of<Op>>&&
-            has_query<token_of<Op>> &&
-    (!decays_by_element<token_of<Op>>)&&(!has_skip<token_of<Op>>)&&(!normalised_recurrence<Op>)&&(
-        !time_invariant<Op>)&&(!constant_decays<Op>);
+concept chunkable = affine_recurrence<Op> && computes_in_float<Op> && keyed_token<token_of<Op>> &&
+    !(normalised_recurrence<Op> || time_invariant<Op> || constant_decays<Op>);
 
 // Sentences for what no kernel can do.
 template <class Op, class Out>
@@ -75,10 +79,10 @@ sequence_list sequences_of_call(index time, index sequences, Options const& opti
           options.initial.positions, options.direction == direction::forward ? 1 : -1};
 }
 
-// The number of states of a call of run that is found good.
+// What a call of run gives any kernel, when it is found good.
 template <class Op, class Out, class State>
-index checked_call(Op const& op, sequence_view<Out> const& output,
-                   run_options<State> const& options) {
+run_arguments<Op, Out, State> checked_call(Op const& op, sequence_view<Out> const& output,
+                                           run_options<State> const& options) {
   recurrence_shape const shape = checked_extents(op);
   check("output", output, shape);
   index const sequences = checked_sequences(shape, options);
@@ -89,7 +93,13 @@ index checked_call(Op const& op, sequence_view<Out> const& output,
   require(!options.packed.present() || !options.initial.present() ||
               options.initial.values.data != options.final.values.data,
           "initial and final are the same memory; of packed sequences they must not be");
-  return sequences;
+  return {op,
+          output,
+          options.initial.values,
+          options.final.values,
+          options.final.positions,
+          sequences_of_call(shape.time, sequences, options),
+          sequences};
 }
 
 }  // namespace wane::cuda

@@ -28,7 +28,8 @@ class chunk_walk : chunk_pairs<Config, Precision, M, chunk_arguments<Op, Out, St
       head_ = line % a_.shape.heads, sequence_ = line / a_.shape.heads;
       walk();
     }
-    finish();
+    write_positions(machine_, a_, a_.counters + 1,
+                    this->template shared<std::uint64_t>(at_.ticket) + 1);
   }
 
  private:
@@ -253,21 +254,6 @@ class chunk_walk : chunk_pairs<Config, Precision, M, chunk_arguments<Op, Out, St
       for_state(state, [&](float& x, index i, index j) WANE_INLINE_LAMBDA {
         a_.final(sequence_, head_, i, j) = static_cast<State>(x);
       });
-  }
-
-  // The last block to end writes the positions, which others may have read from the same memory.
-  WANE_HOST_DEVICE void finish() {
-    if (!a_.final_positions) return;
-    machine_.barrier();
-    if (machine_.thread() == 0)
-      this->template put<std::uint64_t>(at_.ticket, 1, machine_.count(a_.counters + 1));
-    machine_.barrier();
-    if (this->template get<std::uint64_t>(at_.ticket, 1) !=
-        static_cast<std::uint64_t>(a_.blocks - 1))
-      return;
-    for (index n = machine_.thread(); n < a_.count; n += Config::threads)
-      a_.final_positions[n] =
-          (a_.sequences.positions ? a_.sequences.positions[n] : 0) + a_.sequences.length(n);
   }
 
   index sequence_ = 0, head_ = 0, first_column_ = 0;

@@ -14,23 +14,14 @@ template <class Config, class Op, class Out, class State>
 chunk_arguments<Op, Out, State> chunk_call(Op const& op, sequence_view<Out> output,
                                            run_options<State> const& options,
                                            workspace const& memory) {
-  index const sequences = checked_call(op, output, options);
+  auto const common = checked_call(op, output, options);
   recurrence_shape const shape = op.shape();
   require(shape.rows <= Config::most_rows, "the operator has rows ", shape.rows,
           "; memories with keys have at most ", Config::most_rows, " on a GPU");
   check_workspace(memory, chunk_workspace_bytes, "workspace_bytes");
-  return {op,
-          output,
-          options.initial.values,
-          options.final.values,
-          options.final.positions,
-          sequences_of_call(shape.time, sequences, options),
-          shape,
-          sequences,
-          (shape.columns + Config::columns - 1) / Config::columns,
+  return {common, shape, (shape.columns + Config::columns - 1) / Config::columns,
           chunk_layout::of<Config, token_of<Op>, typename precision_for<Out>::stored>(shape.rows),
-          static_cast<std::uint64_t*>(memory.data),
-          0};
+          static_cast<std::uint64_t*>(memory.data)};
 }
 
 // The kernel, as every thread of the machine runs it.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/scan_plan.hpp"
-#include "wane/cuda/sequences.hpp"
+#include "wane/core/recurrence.hpp"
+#include "wane/cuda/run_arguments.hpp"
 #include "wane/run/micro_chunk.hpp"
 
 namespace wane::cuda {
@@ -81,21 +81,13 @@ struct chunk_layout {
 
 // What every block knows. A block takes some columns of a head of a sequence at a time.
 template <class Op, class Out, class State>
-struct chunk_arguments {
-  Op op;
-  sequence_view<Out> output;
-  view<State const, 4> initial;
-  view<State, 4> final;
-  index* final_positions;
-  sequence_list sequences;
+struct chunk_arguments : run_arguments<Op, Out, State> {
   recurrence_shape shape;
-  index count;   // of sequences
   index pieces;  // of the columns of a head
   chunk_layout layout;
   std::uint64_t* counters;  // tickets, and blocks that have ended; zero at first
-  index blocks;
 
-  WANE_HOST_DEVICE index work_items() const { return count * shape.heads * pieces; }
+  WANE_HOST_DEVICE index work_items() const { return this->states * shape.heads * pieces; }
 };
 
 }  // namespace wane::cuda

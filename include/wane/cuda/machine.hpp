@@ -12,6 +12,9 @@ namespace wane::cuda {
 // Threads that run in step and may shuffle.
 inline constexpr int warp_size = 32;
 
+// Arrays begin at multiples of 16 bytes.
+WANE_HOST_DEVICE inline std::size_t rounded_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+
 // One thread of a block. A kernel is a function template over M, called by every thread.
 //   thread()                 which of the M::threads of its block it is
 //   barrier()                waits for the block; what was written to shared memory is then seen

@@ -2,25 +2,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/cuda/run_arguments.hpp"
 #include "wane/cuda/tile_worker.hpp"
 
 namespace wane::cuda {
 
 // What every block knows.
 template <class Op, class Out, class State>
-struct scan_arguments {
+struct scan_arguments : run_arguments<Op, Out, State> {
   using V = accumulate_type<Op>;
-  Op op;
-  sequence_view<Out> output;
-  view<State const, 4> initial;
-  view<State, 4> final;
-  index* final_positions;
-  sequence_list sequences;
   V* kept;  // where the states before every tile go, if anywhere
   scan_plan plan;
   shared_layout layout;
   scan_workspace<V> work;
-  index blocks;
 };
 
 // Each thread holds a few consecutive tokens of one column. A tile is read once, into shared
@@ -40,7 +34,8 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
   WANE_HOST_DEVICE void operator()() {
     this->for_work([&](auto const& next, int half) { (void)staged(tile_of(next), half, true); },
                    [&](auto const& work, int half) { run_tile(tile_of(work), half); });
-    finish();
+    write_positions(machine_, a_, a_.work.finished,
+                    this->template shared<std::uint64_t>(a_.layout.ticket) + 1 - this->turn_);
   }
 
  private:
@@ -134,20 +129,6 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
                    [&](std::byte* to, int offset, int unit) {
                      machine_.copy_out(to, reinterpret_cast<std::byte*>(staged) + offset, unit);
                    });
-  }
-
-  // The last block to end writes the positions, which others may have read from the same memory.
-  WANE_HOST_DEVICE void finish() {
-    if (!a_.final_positions) return;
-    auto* const ended =
-        this->template shared<std::uint64_t>(a_.layout.ticket) + (this->turn_ = 1 - this->turn_);
-    machine_.barrier();
-    if (machine_.thread() == 0) machine_.write_shared(ended, machine_.count(a_.work.finished));
-    machine_.barrier();
-    if (machine_.read_shared(ended) != static_cast<std::uint64_t>(a_.blocks - 1)) return;
-    for (index n = machine_.thread(); n < a_.plan.sequences; n += Config::threads)
-      a_.final_positions[n] =
-          (a_.sequences.positions ? a_.sequences.positions[n] : 0) + a_.sequences.length(n);
   }
 };
 

@@ -19,23 +19,15 @@ template <class Config, class Op, class Out, class State>
 scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output,
                                          run_options<State> const& options,
                                          workspace const& memory) {
-  index const sequences = checked_call(op, output, options);
-  scan_plan const plan = plan_scan<Config>(op, sequences, options.packed.present());
+  auto const common = checked_call(op, output, options);
+  scan_plan const plan = plan_scan<Config>(op, common.states, options.packed.present());
   scan_workspace<accumulate_type<Op>> const work(plan, memory.data);
   check_workspace(memory, work.bytes, "workspace_bytes");
   return {
-      op,
-      output,
-      options.initial.values,
-      options.final.values,
-      options.final.positions,
-      sequences_of_call(plan.shape.time, sequences, options),
-      nullptr,
-      plan,
+      common, nullptr, plan,
       shared_layout::of<Config, accumulate_type<Op>>(
           plan, staged_bytes<Config>(op), Config::threads * Config::tokens * sizeof(Out), false),
-      work,
-      0};
+      work};
 }
 
 // The kernel, as every thread of the machine runs it.

@@ -62,9 +62,6 @@ struct scan_plan {
   WANE_HOST_DEVICE index work_items() const { return lines * (in_order ? 1 : tiles); }
 };
 
-// Arrays begin at multiples of 16 bytes.
-WANE_HOST_DEVICE inline std::size_t rounded_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
-
 // Where the parts of shared memory lie, in bytes from its start.
 struct shared_layout {
   std::size_t staged[2], output, exchange, mirror, before_tile, of_tile, carried, start, ticket,

@@ -39,7 +39,7 @@ struct alignas(2 * sizeof(T)) pair_of {
 // A tile is 16 x 8 numbers of a warp, as the unit leaves its sums. Tiles beside each other are a
 // left factor as they are: their columns, over which a product sums, may come in any order, so the
 // right factor is read in theirs.
-template <class Precision, machine M>
+template <class Precision, multiplies<typename Precision::unit> M>
 class unit_products {
   using T = typename Precision::unit;
   using unit = matrix_unit<T>;
