@@ -33,7 +33,7 @@ inline constexpr erasing erasing_of = has_erase_write<Token> ? erasing::general
 template <class T, fading Fading, erasing Erasing>
 struct panel_form {
   using scalar = T;
-  static constexpr int width = simd_width<T>;
+  static constexpr int width = simd_width<T>, tokens = micro_tokens;
   using vector = simd<T, width>;
   static constexpr wane::fading fading = Fading;
   static constexpr wane::erasing erasing = Erasing;

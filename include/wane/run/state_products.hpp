@@ -13,22 +13,31 @@ struct chunk_columns {
   T const *dy, *v, *du, *u;
 };
 
-// Sums over the columns of a row, and between the columns of two tokens. S is the state before the
-// chunk, G the cotangent of that after it.
+// Sums over the columns of a row, S being the state before a chunk and G the cotangent of that
+// after it: S dy_t, G v_t, S du_t, G u_t of every token, and S . G.
 template <class Form>
-struct state_products {
+struct product_numbers {
+  static constexpr int tokens = Form::tokens;
+  static constexpr bool fades = Form::fading != fading::none;
+  static constexpr int of_query = 0, of_key = tokens, of_read = 2 * tokens, of_write = 3 * tokens,
+                       of_state = tokens * (Form::erasing == erasing::general ? 4
+                                            : Form::erasing == erasing::delta ? 3
+                                                                              : 2),
+                       count = of_state + (fades ? 1 : 0);
+};
+
+// Those, and sums between the columns of two tokens.
+template <class Form>
+struct state_products : product_numbers<Form> {
+  using numbers = product_numbers<Form>;
   using T = typename Form::scalar;
   using vector = typename Form::vector;
-  static constexpr int width = Form::width, tokens = micro_tokens;
+  static constexpr int width = Form::width, tokens = Form::tokens;
+  static constexpr int of_key = numbers::of_key, of_state = numbers::of_state,
+                       count = numbers::count;
+  static constexpr bool fades = numbers::fades;
   static constexpr bool erases = Form::erasing != erasing::none;
   static constexpr bool writes_erased = Form::erasing == erasing::general;
-  static constexpr bool fades = Form::fading != fading::none;
-  // Vectors of `width` rows: S dy_t, G v_t, S du_t, G u_t, and S . G.
-  static constexpr int of_query = 0, of_key = tokens, of_read = 2 * tokens, of_write = 3 * tokens,
-                       of_state = tokens * (writes_erased ? 4
-                                            : erases      ? 3
-                                                          : 2),
-                       count = of_state + (fades ? 1 : 0);
 
   // Numbers in which `columns` columns of the four kinds lie side by side.
   static index packed_size(index columns) { return of_state * columns; }

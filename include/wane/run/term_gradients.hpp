@@ -1,4 +1,4 @@
-// The adjoint of gather: from a micro-chunk's products to gradients of its tokens' terms.
+// The adjoint of gather: from a chunk's products to gradients of its tokens' terms.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,47 +17,61 @@ class term_gradients {
  public:
   using T = typename Form::scalar;
   using vector = typename Form::vector;
-  using of_state = state_products<Form>;
-  static constexpr int width = Form::width, tokens = micro_tokens;
+  using of = product_numbers<Form>;
+  static constexpr int tokens = Form::tokens;
 
-  // terms: key, query, erase_read, erase_write and decay of one vector of rows, [5][tokens][width];
-  // products: of_state's; pairs: gradients of the chunk's products; to: decay, key, query,
-  // erase_read and erase_write of token t at to + t token_stride, their kinds kind_stride apart.
+  // Of one vector of rows. term(kind, t): key, query, erase_read, erase_write and decay of token t;
+  // product(n): that of product_numbers; pair(kind, t, s): the gradient of query_key, read_key,
+  // query_write or read_write. put(kind, t, x) receives decay, key, query, erase_read, erase_write.
+  template <class Term, class Product, class Pair, class Put>
+  WANE_INLINE static void take(Term const& term, Product const& product, Pair const& pair,
+                               Put const& put) {
+    term_gradients rows;
+    vector const zero(T(0));
+    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
+      rows.query_[t] = term(1, t);
+      if constexpr (erases) rows.read_[t] = term(2, t);
+      if constexpr (fades) rows.decay_[t] = term(4, t);
+      rows.of_decay_[t] = rows.of_query_[t] = rows.of_read_[t] = zero;
+    });
+    rows.template follow<-1>(
+        vector(T(1)), fades ? product(of::of_state) : zero,
+        [&](int t) WANE_INLINE_LAMBDA { return product(of::of_query + t); },
+        [&](int t) WANE_INLINE_LAMBDA { return product(of::of_read + t); });
+    unroll<tokens>([&](auto s) WANE_INLINE_LAMBDA {
+      put(1, s,
+          rows.template follow<s>(
+              term(0, s), product(of::of_key + s),
+              [&](int t) WANE_INLINE_LAMBDA { return pair(0, t, s); },
+              [&](int t) WANE_INLINE_LAMBDA { return pair(1, t, s); }));
+      if constexpr (Form::erasing == erasing::general)
+        put(4, s,
+            rows.template follow<s>(
+                term(3, s), product(of::of_write + s),
+                [&](int t) WANE_INLINE_LAMBDA { return pair(2, t, s); },
+                [&](int t) WANE_INLINE_LAMBDA { return pair(3, t, s); }));
+      else
+        put(4, s, zero);
+    });
+    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
+      put(0, t, rows.of_decay_[t]), put(2, t, rows.of_query_[t]), put(3, t, rows.of_read_[t]);
+    });
+  }
+
+  // From memory: terms, [5][tokens][width], and products, [count][width]; kind k of token t goes to
+  // to + t token_stride + k kind_stride.
   WANE_HOST_INLINE static void take(T const* terms, T const* products,
                                     token_products<T> const& pairs, T* to, index token_stride,
                                     index kind_stride) {
-    term_gradients rows;
-    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
-      auto const term = [&](int kind) { return vector::load(terms + (kind * tokens + t) * width); };
-      rows.query_[t] = term(1);
-      if constexpr (erases) rows.read_[t] = term(2);
-      if constexpr (fades) rows.decay_[t] = term(4);
-      rows.of_decay_[t] = rows.of_query_[t] = rows.of_read_[t] = vector(T(0));
-    });
-    auto const product = [&](int n) { return vector::load(products + n * width); };
-    vector zero(T(0)), key[tokens], write[tokens];
-    rows.template follow<-1>(
-        vector(T(1)), fades ? product(of_state::of_state) : zero,
-        [&](int t) { return product(of_state::of_query + t); },
-        [&](int t) { return product(of_state::of_read + t); });
-    unroll<tokens>([&](auto s) WANE_INLINE_LAMBDA {
-      key[s] = rows.template follow<s>(
-          vector::load(terms + s * width), product(of_state::of_key + s),
-          [&](int t) { return vector(pairs.query_key[t][s]); },
-          [&](int t) { return vector(pairs.read_key[t][s]); });
-      write[s] = zero;
-      if constexpr (Form::erasing == erasing::general)
-        write[s] = rows.template follow<s>(
-            vector::load(terms + (3 * tokens + s) * width), product(of_state::of_write + s),
-            [&](int t) { return vector(pairs.query_write[t][s]); },
-            [&](int t) { return vector(pairs.read_write[t][s]); });
-    });
-    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
-      vector const all[] = {rows.of_decay_[t], key[t], rows.of_query_[t], rows.of_read_[t],
-                            write[t]};
-      for (int kind = 0; kind < 5; ++kind)
-        all[kind].store(to + t * token_stride + kind * kind_stride);
-    });
+    constexpr int width = Form::width;
+    T const(*const kinds[])[tokens] = {pairs.query_key, pairs.read_key, pairs.query_write,
+                                       pairs.read_write};
+    take([&](int kind, int t)
+             WANE_INLINE_LAMBDA { return vector::load(terms + (kind * tokens + t) * width); },
+         [&](int n) WANE_INLINE_LAMBDA { return vector::load(products + n * width); },
+         [&](int kind, int t, int s) WANE_INLINE_LAMBDA { return vector(kinds[kind][t][s]); },
+         [&](int kind, int t, vector x)
+             WANE_INLINE_LAMBDA { x.store(to + t * token_stride + kind * kind_stride); });
   }
 
  private:
@@ -67,8 +81,8 @@ class term_gradients {
   // Meets what was written after token s (-1: before the chunk) with all that reads it; `arriving`
   // is the gradient that what follows the chunk gives it. Returns its gradient.
   template <int s, class OfQuery, class OfRead>
-  WANE_HOST_INLINE vector follow(vector written, vector arriving, OfQuery const& of_query,
-                                 OfRead const& of_read) {
+  WANE_INLINE vector follow(vector written, vector arriving, OfQuery const& of_query,
+                            OfRead const& of_read) {
     vector faded[tokens + 1];  // faded[t + 1]: after token t
     faded[s + 1] = written;
     unroll<tokens - 1 - s>([&](auto n) WANE_INLINE_LAMBDA {
