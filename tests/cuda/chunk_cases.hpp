@@ -15,6 +15,7 @@
 #include "wane/operators/mamba2.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
+#include "wane/operators/vla_delta_net.hpp"
 
 namespace support {
 
@@ -37,7 +38,7 @@ struct chunk_numbers {
                   value = numbers(shape.columns, 2), removal = numbers(shape.rows, 1),
                   rate = numbers(shape.rows, 0.5), strength = numbers(1, 1),
                   by_head = log_decays(1), by_row = log_decays(shape.rows),
-                  bonus = numbers(shape.rows, 1);
+                  bonus = numbers(shape.rows, 1), factor = factors();
   std::vector<T> constant = std::vector<T>(static_cast<std::size_t>(shape.heads), T(-0.03125)),
                  taper = std::vector<T>(static_cast<std::size_t>(shape.heads), T(0.5));
 
@@ -59,6 +60,13 @@ struct chunk_numbers {
   }
   wane::gated_delta_net<Io> gated_delta_net() const {
     return {in(), heads_of(strength), heads_of(by_head), {.normalise = true}};
+  }
+  wane::delta_net<Io> delta_net() const {
+    return {in(), heads_of(strength), {}, {.normalise = true}};
+  }
+  // One in four of its decays is 0.
+  wane::vla_delta_net<Io> vla_delta_net() const {
+    return {in(), heads_of(factor), {.normalise = true}};
   }
   wane::kimi_delta_attention<Io> kimi() const {
     return {in(), heads_of(strength), rows_of(by_row), {.normalise = true}};
@@ -87,6 +95,11 @@ struct chunk_numbers {
       auto const kind = static_cast<std::size_t>(random.uniform(0, 40));
       x.push_back(held(!strong || kind >= std::size(kinds) ? slow : kinds[kind]));
     }
+    return x;
+  }
+  std::vector<Io> factors() {
+    std::vector<Io> x = numbers(1, 1);
+    for (std::size_t i = 0; i < x.size(); i += 4) x[i] = held(0);
     return x;
   }
   wane::sequence_view<Io const> tensor(std::vector<Io> const& x, index channels) const {

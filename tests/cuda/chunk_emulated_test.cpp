@@ -57,21 +57,18 @@ TEST(EmulatedChunksInEveryOrder, GiveTheSameBits) {
   EXPECT_EQ(first, outputs({7, 3, turns::last_taken}));
 }
 
-// Forward in chunks, where there are keys; all else on the CPU.
-struct forward_in_chunks {
-  template <class Op, class State>
-  void operator()(Op const& op, sequence_view<float> y, run_options<State> const& options) const {
+// In chunks, where there are keys; all else on the CPU.
+struct in_chunks {
+  template <class Op>
+  void operator()(Op const& op, auto const& y, auto const&... more) const {
     if constexpr (cuda::chunkable<Op>)
-      run<cuda::chunk_config<1, 16>>({}, op, y, options);
+      chunks<1, 16>()(op, y, more...);
     else
-      wane::run(op, y, options);
-  }
-  void operator()(auto const& op, auto const& dy, auto const& to, auto const& options) const {
-    wane::adjoint(op, dy, to, options);
+      support::in_order()(op, y, more...);
   }
 };
 TEST(EmulatedChunksThatReadFirst, AreSumsOverPairs) {
-  support::expect_strictly_causal<float>(forward_in_chunks{});
+  support::expect_strictly_causal<float>(in_chunks{});
 }
 
 template <class Problem>

@@ -1,6 +1,7 @@
-// The chunk kernel of wane::cuda on a GPU: the bodies of chunk_emulated_test.cpp for real.
+// The chunk kernels of wane::cuda on a GPU: the bodies of chunk_emulated_test.cpp and of
+// chunk_adjoint_emulated_test.cpp for real.
 // SPDX-License-Identifier: MIT
-#include "cuda/chunk_cases.hpp"
+#include "cuda/chunk_adjoint_cases.hpp"
 #include "support/on_device.cuh"
 
 namespace {
@@ -9,6 +10,7 @@ namespace {
 class GpuChunks : public support::OnDevice {
  protected:
   support::chunk_cases<support::device_runner> cases;
+  support::chunk_adjoint_cases<support::device_runner> back;
 };
 
 TEST_F(GpuChunks, AreTheRecurrenceOfAHeadThatFades) {
@@ -24,6 +26,12 @@ TEST_F(GpuChunks, AreTheRecurrenceOfRowsThatFade) {
 TEST_F(GpuChunks, AreTheRecurrenceOfWhatErasesElsewhere) {
   cases.rwkv7<wane::float16>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
   cases.rwkv7<wane::float16>({.time = 100, .rows = 61, .columns = 5}, true);
+}
+TEST_F(GpuChunks, HaveTheAdjointOfTheRecurrence) {
+  back.gated_delta_net<float>({.time = 1, .rows = 16, .columns = 1});
+  back.gated_delta_net<float>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
+  back.gated_delta_net<float>({.time = 100, .rows = 61, .columns = 5}, true);
+  back.gated_delta_net<float>({.time = 50, .rows = 256, .columns = 130});
 }
 TEST_F(GpuChunks, ForgetWhatIsNoNumberWhereTheyReset) {
   cases.forget_what_is_no_number(), cases.keep_what_is_no_number();

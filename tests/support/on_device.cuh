@@ -133,6 +133,10 @@ struct device_runner {
   static Gradients moved(Gradients to, device_copies& copies) {
     if constexpr (requires { to.with_tensors(copies); })
       return to.with_tensors(copies);
+    else if constexpr (requires { to.strength; })
+      return {{copies.of(to.in.query), copies.of(to.in.key), copies.of(to.in.value)},
+              copies.of(to.strength),
+              copies.of(to.log_decay)};
     else if constexpr (requires { to.values; })
       return {copies.of(to.values), copies.of(to.log_decay), copies.of(to.key), copies.of(to.query),
               copies.of(to.direct)};

@@ -20,39 +20,77 @@ __global__ void device_sums(__grid_constant__ Arguments const arguments) {
   sums_kernel<Packed>(machine, arguments, static_cast<index>(blockIdx.x));
 }
 
+// Blocks of a kernel that need nothing of each other.
+template <int Threads, class Arguments>
+void launch_sums(stream on, void (*kernel)(Arguments), Arguments const& arguments, index blocks,
+                 std::size_t shared) {
+  if (blocks == 0) return;
+  cudaLaunchConfig_t launch = {};
+  launch.gridDim = dim3(static_cast<unsigned>(blocks));
+  launch.blockDim = dim3(Threads);
+  launch.dynamicSmemBytes = shared;
+  launch.stream = on.handle;
+  check(cudaLaunchKernelEx(&launch, kernel, arguments), "the launch of the sums");
+}
+
 template <class Config, bool Packed, class Op, class Out, class Gradients, class State>
-void launch_adjoint(stream on, adjoint_calls<Op, Out, Gradients, State> const& calls) {
+void launch_adjoint(stream on, scan_adjoint_calls<Op, Out, Gradients, State> const& calls) {
   launch_tiles<Config::threads>(on, device_scan<Config, Packed, Op, accumulate_type<Op>, State>,
                                 calls.forward);
   launch_tiles<Config::threads>(on, device_adjoint<Config, Packed, Op, Out, Gradients, State>,
                                 calls.backward);
+  using arguments = adjoint_arguments<Op, Out, Gradients, State>;
+  if constexpr (takes_sums<Gradients, Op>)
+    launch_sums<Config::threads>(on, device_sums<Config::threads, Packed, arguments>,
+                                 calls.backward, blocks_of_sums<Op>(calls.backward.plan),
+                                 shared_bytes_of_sums);
+}
+
+template <class Config, class Op, class Out, class Gradients, class State>
+__global__ void __launch_bounds__(Config::threads, 1) device_chunk_adjoint(
+    __grid_constant__ chunk_adjoint_arguments<Op, Out, Gradients, State> const arguments) {
+  device_thread<Config::threads> machine;
+  chunk_adjoint_kernel<Config>(machine, arguments);
+}
+template <class Config, class Op, class Out, class Gradients, class State>
+__global__ void __launch_bounds__(Config::threads, 1) device_chunk_gradients(
+    __grid_constant__ chunk_adjoint_arguments<Op, Out, Gradients, State> const arguments) {
+  device_thread<Config::threads> machine;
+  chunk_gradients_kernel<Config>(machine, arguments, static_cast<index>(blockIdx.x));
+}
+template <class Config, class Op, class Out, class Gradients, class State>
+void queue_chunk_adjoint(stream on, Op const& op, sequence_view<Out> const& output_gradient,
+                         Gradients const& gradients, workspace const& memory,
+                         adjoint_options<State> const& options) {
+  using Dy = std::remove_const_t<Out>;
+  auto const calls = chunk_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+  launch_chunks<Config>(on, device_chunks<Config, Op, Dy, State>, calls.forward);
+  launch_chunks<Config>(on, device_chunk_adjoint<Config, Op, Dy, Gradients, State>, calls.backward);
   if constexpr (takes_sums<Gradients, Op>) {
-    index const blocks = blocks_of_sums<Op>(calls.backward.plan);
-    if (blocks == 0) return;
-    cudaLaunchConfig_t launch = {};
-    launch.gridDim = dim3(static_cast<unsigned>(blocks));
-    launch.blockDim = dim3(Config::threads);
-    launch.dynamicSmemBytes = shared_bytes_of_sums;
-    launch.stream = on.handle;
-    using arguments = adjoint_arguments<Op, Out, Gradients, State>;
-    check(cudaLaunchKernelEx(&launch, device_sums<Config::threads, Packed, arguments>,
-                             calls.backward),
-          "the launch of the sums");
+    auto const last = calls.last();
+    auto* const kernel = device_chunk_gradients<Config, Op, Dy, Gradients, State>;
+    prepare_kernel(kernel, last.shape.rows, last.layout.bytes);
+    launch_sums<Config::threads>(on, kernel, last, calls.chunks, last.layout.bytes);
   }
 }
 
 // wane::adjoint on a stream, with what wane::cuda::run says of memory and errors; `memory` is of
-// adjoint_workspace_bytes(op, options). A scan finds the states again and keeps those before every
-// tile; another goes backward; a third kernel adds up sums over columns. Gradients of decays by
-// element in a memory with rows, and of skips, are not there. Gradients must not overlap inputs.
+// adjoint_workspace_bytes(op, options). A run finds the states again and keeps some; another kernel
+// goes backward; a third adds up sums over columns. Gradients of decays by element in a memory with
+// rows, and of skips, are not there. Gradients must not overlap inputs.
 template <class Op, class Out, class Gradients, class State = accumulate_type<Op>>
 void adjoint(stream on, Op const& op, sequence_view<Out> output_gradient,
              Gradients const& gradients, workspace memory,
              adjoint_options<State> const& options = {}) {
   check_adjoint<Op, Out, Gradients>();
+  if constexpr (chunkable<Op> && std::is_trivially_copyable_v<Op>)
+    if (runs_in_chunks(op))
+      return with_chunk_config(op, [&](auto config) {
+        queue_chunk_adjoint<decltype(config)>(on, op, output_gradient, gradients, memory, options);
+      });
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_adjoint_config<accumulate_type<Op>>;
-    auto const calls = adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+    auto const calls = scan_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
     if (options.packed.present())
       launch_adjoint<Config, true>(on, calls);
     else

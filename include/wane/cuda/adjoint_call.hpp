@@ -1,15 +1,12 @@
-// What a call of the adjoint asks for: its checks, and the arguments of its three kernels.
+// Which kernels take the adjoint of a recurrence, and what memory they ask for.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/scan_adjoint.hpp"
-#include "wane/cuda/scan_call.hpp"
+#include "wane/cuda/chunk_adjoint_call.hpp"
+#include "wane/cuda/run_call.hpp"
+#include "wane/cuda/scan_adjoint_call.hpp"
 
 namespace wane::cuda {
-
-// A token of the adjoint needs more registers than one of the scan.
-template <class V>
-using default_adjoint_config = scan_config<256, sizeof(V) <= 4 ? 9 : 3, 4, index{1} << 20, 512>;
 
 // Sentences for what the adjoint cannot do.
 template <class Op, class Out, class Gradients>
@@ -17,9 +14,6 @@ consteval void check_adjoint() {
   check_run<Op, std::remove_const_t<Out>>();
   using V = accumulate_type<Op>;
   using Sink = sink_of<Gradients, Op>;
-  static_assert(!diagonal_recurrence<Op> || scannable<Op>,
-                "wane::cuda::adjoint: only a scannable recurrence, whose tokens do not look at the "
-                "state; this one has erase terms or a step of its own: wane::adjoint has it");
   static_assert(std::is_trivially_copyable_v<Gradients>,
                 "wane::cuda::adjoint: gradients are copied to the device; theirs must be trivially "
                 "copyable, and `at` and the members of the sink WANE_HOST_DEVICE");
@@ -41,100 +35,17 @@ consteval void check_adjoint() {
       "gradients of this one go to column, row and whole");
 }
 
-// The workspace of an adjoint: that of its scans, the states before every tile, sums over columns.
-template <class Op>
-struct adjoint_workspace {
-  std::size_t kept_at, sums_at, bytes;
-
-  explicit adjoint_workspace(scan_plan const& plan) {
-    using V = accumulate_type<Op>;
-    auto const tiles = static_cast<std::size_t>(plan.lines * plan.tiles);
-    auto const rows = static_cast<std::size_t>(plan.shape.rows);
-    kept_at = scan_workspace<V>(plan, nullptr).bytes;
-    sums_at = kept_at + rounded_up((tiles * rows << plan.columns_log2) * sizeof(V));
-    bytes = sums_at + rounded_up(bytes_of_sums<Op>(plan));
-  }
-};
-
 // The bytes of workspace that adjoint(stream, op, ..., workspace, options) asks for, whichever
 // gradients are taken.
-template <class Config, class Op, class State>
-std::size_t scan_adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options) {
-  return adjoint_workspace<Op>(plan_scan<Config>(op,
-                                                 sequences_of(checked_extents(op), options.packed),
-                                                 options.packed.present()))
-      .bytes;
-}
 template <class Op, class State = accumulate_type<Op>>
 std::size_t adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options = {}) {
-  return scan_adjoint_workspace_bytes<default_adjoint_config<accumulate_type<Op>>>(op, options);
-}
-
-// First the states are found, by a scan without output; then gradients go backward; then, where
-// there are any, the sums over columns are added up and handed over.
-template <class Op, class Out, class Gradients, class State>
-struct adjoint_calls {
-  scan_arguments<Op, accumulate_type<Op>, State> forward;
-  adjoint_arguments<Op, Out, Gradients, State> backward;
-};
-
-// Throws wane::error, before anything is written, when a shape does not fit.
-template <class Config, class Op, class Out, class Gradients, class State>
-auto adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
-                  adjoint_options<State> const& options, workspace const& memory) {
-  using V = accumulate_type<Op>;
-  using Dy = std::remove_const_t<Out>;
-  recurrence_shape const shape = checked_extents(op);
-  if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
-  if constexpr (requires { gradients.check(op); }) gradients.check(op);
-  check("output_gradient", output_gradient, shape);
-  index const sequences = checked_sequences(shape, options);
-  check("initial", options.initial, sequences, shape);
-  check("final_gradient", options.final_gradient, sequences, shape);
-  check("initial_gradient", options.initial_gradient, sequences, shape);
-  scan_plan const plan = plan_scan<Config>(op, sequences, options.packed.present());
-  adjoint_workspace<Op> const parts(plan);
-  check_workspace(memory, parts.bytes, "adjoint_workspace_bytes");
-  auto* const start = static_cast<std::byte*>(memory.data);
-  V* const kept = reinterpret_cast<V*>(start + parts.kept_at);
-  scan_workspace<V> const work(plan, memory.data);
-  sequence_list const list = sequences_of_call(shape.time, sequences, options);
-  std::size_t const staged = staged_bytes<Config>(op);
-  std::size_t const numbers = Config::threads * Config::tokens, output_bytes = numbers * sizeof(Dy);
-  std::size_t sums_bytes = 0;
-  if constexpr (takes_sums<Gradients, Op> && time_invariant<Op>)
-    sums_bytes = Config::threads / warp_size * sizeof(row_sums<V>);
-  else if constexpr (takes_sums<Gradients, Op>)
-    sums_bytes = std::max(token_sums<Op>::kinds, 1) * numbers * sizeof(V);
-  return adjoint_calls<Op, Dy, Gradients, State>{
-      {{op, {}, options.initial.values, {}, nullptr, list, sequences},
-       kept,
-       plan,
-       shared_layout::of<Config, V>(plan, staged, 0, false),
-       work},
-      {op, output_gradient, gradients, options.initial.values, options.final_gradient.values,
-       options.initial_gradient.values, list, kept,
-       reinterpret_cast<row_sums<V>*>(start + parts.sums_at),
-       reinterpret_cast<V*>(start + parts.sums_at), plan,
-       shared_layout::of<Config, V>(plan, staged + rounded_up(output_bytes), sums_bytes, true),
-       work, 0}};
-}
-
-// The kernel that goes backward, as every thread of the machine runs it.
-template <class Config, bool Packed, machine M, class Op, class Out, class Gradients, class State>
-WANE_HOST_DEVICE void adjoint_kernel(M& machine,
-                                     adjoint_arguments<Op, Out, Gradients, State> const& a) {
-  scan_adjoint<Config, Packed, M, Op, Out, Gradients, State>(machine, a)();
-}
-
-// The kernel that adds up sums over columns, as every thread of block `block` runs it.
-template <bool Packed, machine M, class Op, class Out, class Gradients, class State>
-WANE_HOST_DEVICE void sums_kernel(M& machine, adjoint_arguments<Op, Out, Gradients, State> const& a,
-                                  index block) {
-  if constexpr (time_invariant<Op>)
-    sum_tiles(machine, a, block);
+  if constexpr (chunkable<Op>)
+    if (runs_in_chunks(op))
+      return chunk_adjoint_workspace_bytes<chunk_config<device_warps, 64>>(op, options);
+  if constexpr (scannable<Op>)
+    return scan_adjoint_workspace_bytes<default_adjoint_config<accumulate_type<Op>>>(op, options);
   else
-    sum_column_tiles<Packed>(machine, a, block);
+    return 0;
 }
 
 }  // namespace wane::cuda

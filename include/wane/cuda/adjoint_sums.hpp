@@ -120,6 +120,17 @@ WANE_HOST_DEVICE void sum_tiles(M& machine, Arguments const& a, index block) {
     if (i == rows) sink.whole(token_gradient<V>{as_v(sums.decay), as_v(sums.key)});
 }
 
+// Hands a token over, its rows first.
+template <class Sink, class V>
+WANE_HOST_DEVICE void give_token(Sink const& sink, all_gradients<V> const& g) {
+  if constexpr (takes_rows<Sink, V>)
+    for (index i = 0; i < g.rows; ++i)
+      sink.row(
+          i, row_gradient<V>{g.decay[i], g.key[i], g.query[i], g.erase_read[i], g.erase_write[i]});
+  if constexpr (takes_tokens<Sink, V>) sink.whole(g.whole);
+  if constexpr (takes_all<Sink, V>) sink.all(g);
+}
+
 // One block for some tokens of a head: adds up over the groups of columns, in their order, and
 // hands every token over.
 template <bool Packed, machine M, class Arguments>
@@ -127,7 +138,6 @@ WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index blo
   using Op = decltype(Arguments::op);
   using V = accumulate_type<Op>;
   using wide = typename row_sums<V>::wide;
-  using Sink = sink_of<decltype(Arguments::gradients), Op>;
   using sums = token_sums<Op>;
   index const rows = a.plan.shape.rows, time = a.plan.shape.time, tiles = a.plan.column_tiles;
   index const most = tokens_of_sums<Op>(rows), blocks = (time + most - 1) / most;
@@ -157,13 +167,8 @@ WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index blo
   index const batch = walk / a.plan.shape.heads, head = walk % a.plan.shape.heads;
   sequence_cursor<Packed> const cursor(a.sequences, batch, first + machine.thread());
   auto const sink = sink_at(a.gradients, a.op, cursor.at(batch, head));
-  if constexpr (takes_rows<Sink, V>)
-    for (index i = 0; i < rows; ++i)
-      sink.row(i, row_gradient<V>{g[i], g[rows + i], g[2 * rows + i], V(0), V(0)});
-  if constexpr (takes_tokens<Sink, V>) sink.whole(whole);
-  if constexpr (takes_all<Sink, V>)
-    sink.all(all_gradients<V>{rows, false, g, g + rows, g + 2 * rows, g + 3 * rows, g + 4 * rows,
-                              whole});
+  give_token(sink, all_gradients<V>{rows, false, g, g + rows, g + 2 * rows, g + 3 * rows,
+                                    g + 4 * rows, whole});
 }
 
 }  // namespace wane::cuda

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/cuda/run_arguments.hpp"
+#include "wane/run/adjoint_parts.hpp"
 #include "wane/run/options.hpp"
 
 namespace wane::cuda {
@@ -100,6 +101,21 @@ run_arguments<Op, Out, State> checked_call(Op const& op, sequence_view<Out> cons
           options.final.positions,
           sequences_of_call(shape.time, sequences, options),
           sequences};
+}
+
+// The number of states of a call of adjoint that is found good.
+template <class Op, class Out, class Gradients, class State>
+index checked_adjoint_call(Op const& op, sequence_view<Out> const& output_gradient,
+                           Gradients const& gradients, adjoint_options<State> const& options) {
+  recurrence_shape const shape = checked_extents(op);
+  if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
+  if constexpr (requires { gradients.check(op); }) gradients.check(op);
+  check("output_gradient", output_gradient, shape);
+  index const sequences = checked_sequences(shape, options);
+  check("initial", options.initial, sequences, shape);
+  check("final_gradient", options.final_gradient, sequences, shape);
+  check("initial_gradient", options.initial_gradient, sequences, shape);
+  return sequences;
 }
 
 }  // namespace wane::cuda

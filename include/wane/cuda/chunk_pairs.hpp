@@ -24,12 +24,11 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
 
   WANE_HOST_DEVICE chunk_pairs(M& machine, Arguments const& a) : base(machine, a) {}
 
-  // All that the columns need of a chunk. `alone`: it is one token, which resets; what is read of
-  // the state has then faded already. Begins and ends behind a barrier.
-  WANE_HOST_DEVICE void prepare(bool alone) const {
-    for (int i = machine_.thread(); i < at_.rows; i += Config::threads) this->scale_row(i, alone);
+  // All that the columns need of a chunk. Begins and ends behind a barrier.
+  WANE_HOST_DEVICE void prepare(typename base::resetting how) const {
+    for (int i = machine_.thread(); i < at_.rows; i += Config::threads) this->scale_row(i, how);
     if constexpr (!by_row)
-      if (machine_.thread() < tokens) this->scale_token(machine_.thread(), alone);
+      if (machine_.thread() < tokens) this->scale_token(machine_.thread(), how);
     if constexpr (by_row) {
       multiply_pairs<0>();
       for_halves([&](auto half) {
@@ -48,8 +47,28 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
     }
   }
 
- private:
   static constexpr int warps = Config::threads / warp_size;
+
+  // The products of all tokens by the tokens 8 n ... 8 n + 7, sums over `length` numbers of each.
+  template <class X>
+  WANE_HOST_DEVICE tile pairs(std::size_t left, std::size_t right, int n, int length,
+                              int stride) const {
+    tile sum = {};
+    for (int i = 0; i < length; i += 8 * products::tiles) {
+      tile x[products::tiles];
+      for (int k = 0; k < products::tiles; ++k)
+        x[k] = products_.read(this->template shared<X const>(left) + i + 8 * k, stride);
+      products_.add(sum, products_.left_of(x),
+                    this->template shared<X const>(right) + 8 * n * stride + i, stride);
+    }
+    return sum;
+  }
+
+ private:
+  template <class X>
+  WANE_HOST_DEVICE tile pairs_of_rows(std::size_t left, std::size_t right, int n) const {
+    return pairs<X>(left, right, n, at_.rows, at_.stride);
+  }
 
   template <class Body>
   WANE_HOST_DEVICE static void for_halves(Body const& body) {
@@ -94,31 +113,19 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
       for (int n = 0; n < 2; ++n)
         if ((2 * job + n) % warps == machine_.thread() / warp_size) {
           if constexpr (halves)
-            put_pairs<what>(pairs<stored>(at_.near[query ? 0 : 1], at_.near[key ? 0 : 1], n), n,
-                            query, to);
+            put_pairs<what>(
+                pairs_of_rows<stored>(at_.near[query ? 0 : 1], at_.near[key ? 0 : 1], n), n, query,
+                to);
           else
             put_pairs<what>(
-                pairs<float>(query ? at_.query : at_.read, key ? at_.key : at_.write, n), n, query,
-                to);
+                pairs_of_rows<float>(query ? at_.query : at_.read, key ? at_.key : at_.write, n), n,
+                query, to);
         }
     };
     multiply(0, true, true, at_.query_key);
     if constexpr (erases) multiply(1, false, true, at_.read_key);
     if constexpr (general) multiply(2, true, false, at_.query_write);
     if constexpr (general) multiply(3, false, false, at_.read_write);
-  }
-  // The products of all tokens t by the tokens 8 n ... 8 n + 7.
-  template <class X>
-  WANE_HOST_DEVICE tile pairs(std::size_t left, std::size_t right, int n) const {
-    tile sum = {};
-    for (int i = 0; i < at_.rows; i += 8 * products::tiles) {
-      tile x[products::tiles];
-      for (int k = 0; k < products::tiles; ++k)
-        x[k] = products_.read(this->template shared<X const>(left) + i + 8 * k, at_.stride);
-      products_.add(sum, products_.left_of(x),
-                    this->template shared<X const>(right) + 8 * n * at_.stride + i, at_.stride);
-    }
-    return sum;
   }
   template <int what>
   WANE_HOST_DEVICE void put_pairs(tile const& x, int n, bool query, std::size_t to) const {

@@ -1,4 +1,4 @@
-// What a block of the chunk kernel works on, and where it keeps what.
+// What blocks of the chunk kernels work on, and where they keep what.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -19,11 +19,36 @@ struct chunk_config {
   static constexpr int columns = Warps * 16;
   static constexpr int most_rows = MostRows;
 };
+inline constexpr int device_warps = 4;  // of a block on a GPU
+
+// Every chunk has a number, in the order of sequences and, within one, of its walk. Where sequences
+// are packed, some numbers have no chunk.
+WANE_HOST_DEVICE inline index chunks_in(index tokens) {
+  return (tokens + chunk_tokens - 1) / chunk_tokens;
+}
+WANE_HOST_DEVICE inline index first_chunk(sequence_list const& all, index n) {
+  return all.starts ? all.starts[n] / chunk_tokens + n : n * chunks_in(all.time);
+}
+inline index numbers_of_chunks(sequence_list const& all, index sequences) {
+  return all.starts ? all.time / chunk_tokens + sequences : sequences * chunks_in(all.time);
+}
+
+// Rows and columns of the state in whole factors of a product, and in whole pieces.
+WANE_HOST_DEVICE inline index whole_rows(index rows) { return (rows + 15) / 16 * 16; }
+template <class Config>
+WANE_HOST_DEVICE index pieces_of(index columns) {
+  return (columns + Config::columns - 1) / Config::columns;
+}
 
 // Arrays [.., rows of the state] and [.., chunk_tokens] have 8 numbers more, so that a warp reads
-// pairs of eight of their lines from all banks.
+// pairs of eight of their lines from all banks; [.., columns] has 4 more.
 inline constexpr int chunk_padding = 8;
 inline constexpr int chunk_stride = chunk_tokens + chunk_padding;
+template <class Config>
+inline constexpr int column_stride = Config::columns + 4;
+
+// Rows of the state that a block of the adjoint has in shared memory at a time.
+inline constexpr int rows_at_a_time = 32;
 
 // Where the parts of shared memory lie, in bytes from its start; names as in micro_chunk.hpp.
 struct chunk_layout {
@@ -35,58 +60,93 @@ struct chunk_layout {
   std::size_t whole, rest;                     // [row]: P
   std::size_t query_key, read_key, query_write, read_write, inverse;  // [token][token]
   std::size_t value, direct, to_token, before_token, to_end, ticket;  // [token][column], [token]
+  // Of the adjoint, [token][column], and [row][column] of the state before a chunk and of the
+  // cotangent behind it.
+  std::size_t written, output_gradient, erased_gradient, value_gradient, state, cotangent;
+  // Of gradients, [token][row], and of the pairs' four kinds, [kind][token][token].
+  std::size_t decay_gradient, pair_gradients;
   std::size_t bytes = 0;
 
   template <class Config, class Token, class Stored>
   static chunk_layout of(index rows) {
     constexpr bool erases = has_erase<Token>, general = has_erase_write<Token>;
     constexpr bool by_row = fading_of<Token> == fading::row;
-    chunk_layout at;
-    at.rows = static_cast<int>((rows + 15) / 16 * 16);
-    at.stride = at.rows + chunk_padding;
-    auto const take = [&](bool present, int numbers, std::size_t size) {
-      std::size_t const place = at.bytes;
-      if (present) at.bytes += rounded_up(static_cast<std::size_t>(numbers) * size);
-      return place;
-    };
+    chunk_layout at(rows);
     int const by_token = chunk_tokens * at.stride, of_row = at.rows * chunk_stride;
     int const of_pairs = chunk_tokens * chunk_stride;
-    at.query = take(true, by_token, sizeof(float));
-    at.key = take(true, by_token, sizeof(float));
-    at.read = take(erases, by_token, sizeof(float));
-    at.write = take(general, by_token, sizeof(float));
-    at.decay = take(true, by_row ? by_token : chunk_tokens, sizeof(float));
-    at.near[0] = take(by_row, by_token, sizeof(Stored));
-    at.near[1] = take(by_row && erases, by_token, sizeof(Stored));
-    at.reads[0] = take(true, by_token, sizeof(Stored));
-    at.reads[1] = take(erases, by_token, sizeof(Stored));
-    at.writes[0] = take(true, of_row, sizeof(Stored));
-    at.writes[1] = take(general, of_row, sizeof(Stored));
-    at.whole = take(true, by_row ? at.rows : 1, sizeof(float));
-    at.rest = take(true, by_row ? at.rows : 1, sizeof(float));
-    at.query_key = take(true, of_pairs, sizeof(float));
-    at.read_key = take(erases, of_pairs, sizeof(float));
-    at.query_write = take(general, of_pairs, sizeof(float));
-    at.read_write = take(general, of_pairs, sizeof(float));
-    at.inverse = take(erases, of_pairs, sizeof(float));
-    at.value = take(true, chunk_tokens * (Config::columns + 4), sizeof(float));
-    at.direct = take(has_direct<Token>, chunk_tokens, sizeof(float));
-    at.to_token = take(true, chunk_tokens, sizeof(float));
-    at.before_token = take(true, chunk_tokens, sizeof(float));
-    at.to_end = take(true, chunk_tokens, sizeof(float));
-    at.ticket = take(true, 2, sizeof(std::uint64_t));
+    at.query = at.take(true, by_token);
+    at.key = at.take(true, by_token);
+    at.read = at.take(erases, by_token);
+    at.write = at.take(general, by_token);
+    at.decay = at.take(true, by_row ? by_token : chunk_tokens);
+    at.near[0] = at.take(by_row, by_token, sizeof(Stored));
+    at.near[1] = at.take(by_row && erases, by_token, sizeof(Stored));
+    at.reads[0] = at.take(true, by_token, sizeof(Stored));
+    at.reads[1] = at.take(erases, by_token, sizeof(Stored));
+    at.writes[0] = at.take(true, of_row, sizeof(Stored));
+    at.writes[1] = at.take(general, of_row, sizeof(Stored));
+    at.whole = at.take(true, by_row ? at.rows : 1);
+    at.rest = at.take(true, by_row ? at.rows : 1);
+    at.query_key = at.take(true, of_pairs);
+    at.read_key = at.take(erases, of_pairs);
+    at.query_write = at.take(general, of_pairs);
+    at.read_write = at.take(general, of_pairs);
+    at.inverse = at.take(erases, of_pairs);
+    at.value = at.take(true, chunk_tokens * column_stride<Config>);
+    at.direct = at.take(has_direct<Token>, chunk_tokens);
+    at.to_token = at.take(true, chunk_tokens);
+    at.before_token = at.take(true, chunk_tokens);
+    at.to_end = at.take(true, chunk_tokens);
+    at.ticket = at.take(true, 2, sizeof(std::uint64_t));
     return at;
+  }
+  template <class Config, class Token, class Stored>
+  static chunk_layout of_adjoint(index rows) {
+    chunk_layout at = of<Config, Token, Stored>(rows);
+    int const of_columns = chunk_tokens * column_stride<Config>;
+    int const of_state = rows_at_a_time * column_stride<Config>;
+    at.written = at.take(has_erase<Token>, of_columns);
+    at.output_gradient = at.take(true, of_columns);
+    at.erased_gradient = at.take(has_erase<Token>, of_columns);
+    at.value_gradient = at.take(true, of_columns);
+    at.state = at.take(true, of_state);
+    at.cotangent = at.take(true, of_state);
+    return at;
+  }
+  template <class Token>
+  static chunk_layout of_gradients(index rows) {
+    constexpr bool by_row = fading_of<Token> == fading::row;
+    chunk_layout at(rows);
+    int const by_token = chunk_tokens * at.stride;
+    for (std::size_t* terms : {&at.query, &at.key, &at.read, &at.write, &at.decay_gradient})
+      *terms = at.take(true, by_token);
+    at.decay = by_row ? at.decay_gradient : at.take(true, chunk_tokens);
+    at.pair_gradients = at.take(true, 4 * chunk_tokens * chunk_tokens);
+    return at;
+  }
+
+ private:
+  explicit chunk_layout(index rows_of_state)
+      : rows(static_cast<int>(whole_rows(rows_of_state))), stride(rows + chunk_padding) {}
+
+  std::size_t take(bool present, int numbers, std::size_t size = sizeof(float)) {
+    std::size_t const place = bytes;
+    if (present) bytes += rounded_up(static_cast<std::size_t>(numbers) * size);
+    return place;
   }
 };
 
-// What every block knows. A block takes some columns of a head of a sequence at a time.
-template <class Op, class Out, class State>
-struct chunk_arguments : run_arguments<Op, Out, State> {
+// What every block of a walk knows. A block takes some columns of a head of a sequence at a time.
+struct chunk_walks {
   recurrence_shape shape;
   index pieces;  // of the columns of a head
   chunk_layout layout;
   std::uint64_t* counters;  // tickets, and blocks that have ended; zero at first
-
+  float* kept;              // states before chunks, [number][head][row][column], whole rows and
+                            // pieces; of a run none
+};
+template <class Op, class Out, class State>
+struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks {
   WANE_HOST_DEVICE index work_items() const { return this->states * shape.heads * pieces; }
 };
 

@@ -21,6 +21,7 @@ class chunk_terms {
   static constexpr int tokens = chunk_tokens;
   static constexpr bool fades = fading_of<Token> != fading::none;
   static constexpr bool by_row = fading_of<Token> == fading::row;
+  static constexpr bool in_logs = decays_in_logs<Token>;
   static constexpr bool erases = has_erase<Token>, general = has_erase_write<Token>;
 
   WANE_HOST_DEVICE chunk_terms(M& machine, Arguments const& a)
@@ -51,36 +52,56 @@ class chunk_terms {
     WANE_HOST_DEVICE bool finite() const { return zero == 0.f; }
   };
 
-  // Brings the terms of the token at `where`, if there is one, for the columns from `first` on.
+  // Brings the terms of the token at `where`, if there is one.
+  WANE_HOST_DEVICE sight bring_terms(place<> where, bool present) const {
+    sight seen;
+    if (present)
+      bring_rows(a_.op.at(where), seen);
+    else
+      bring_rows(nothing{}, seen);
+    return seen;
+  }
+  // The same with the columns from `first` on.
   WANE_HOST_DEVICE sight bring(place<> where, bool present, index first) const {
     sight seen;
     if (present) {
       auto const x = a_.op.at(where);
       bring_rows(x, seen);
-      for (int j = lane(); j < Config::columns; j += lanes)
+      for_columns([&](int j) {
         note(seen, at_.value, value_at(token(), j),
              first + j < a_.shape.columns ? x.value(first + j) : 0.f);
+      });
       if constexpr (has_direct<Token>)
         if (lane() == 0) note(seen, at_.direct, token(), x.direct());
     } else {
       bring_rows(nothing{}, seen);
-      for (int j = lane(); j < Config::columns; j += lanes)
-        put<float>(at_.value, value_at(token(), j), 0.f);
+      for_columns([&](int j) { put<float>(at_.value, value_at(token(), j), 0.f); });
       if constexpr (has_direct<Token>)
         if (lane() == 0) put<float>(at_.direct, token(), 0.f);
     }
     return seen;
   }
+  // body(j) for the columns of this thread.
+  template <class Body>
+  WANE_HOST_DEVICE void for_columns(Body const& body) const {
+    for (int j = lane(); j < Config::columns; j += lanes) body(j);
+  }
+
+  // What is done about decays of 0: `resets` where there is one; `alone` where the chunk is one
+  // token with such a decay, and what is read of the state has faded already.
+  struct resetting {
+    bool resets, alone;
+  };
 
   // Row i of what reads the state before the chunk, and of what goes into the one after it.
-  WANE_HOST_DEVICE void scale_row(int i, bool alone) const {
+  WANE_HOST_DEVICE void scale_row(int i, resetting how) const {
     float w[tokens], p = 1.f;
-    if constexpr (by_row) take_factors(i, i, at_.stride, alone, w);
+    if constexpr (by_row) take_factors(i, i, at_.stride, how.resets, w);
     for (int t = 0; t < tokens; ++t) {
       int const from = t * at_.stride + i;
       if constexpr (erases) put<stored>(at_.reads[1], from, get<float>(at_.read, from) * p);
       if constexpr (by_row)
-        if (!alone) p *= w[t];
+        if (!how.alone) p *= w[t];
       put<stored>(at_.reads[0], from, get<float>(at_.query, from) * p);
     }
     p = 1.f;
@@ -92,7 +113,7 @@ class chunk_terms {
     }
   }
   // The same for a head: factors of token t.
-  WANE_HOST_DEVICE void scale_token(int t, bool alone) const {
+  WANE_HOST_DEVICE void scale_token(int t, resetting how) const {
     if constexpr (fades) {
       float before = 1.f, end = 1.f;
       for (int u = 0; u < tokens; ++u) {
@@ -100,11 +121,11 @@ class chunk_terms {
         if (u < t) before *= w;
         if (u > t) end *= w;
       }
-      float const own = alone ? 1.f : factor(get<float>(at_.decay, t));
+      float const own = how.alone ? 1.f : factor(get<float>(at_.decay, t));
       put<float>(at_.to_token, t, before * own), put<float>(at_.before_token, t, before);
       put<float>(at_.to_end, t, end);
       float w[tokens];
-      if (t == 0) take_factors(0, 0, 1, alone, w);
+      if (t == 0) take_factors(0, 0, 1, how.resets, w);
     }
   }
 
@@ -116,7 +137,7 @@ class chunk_terms {
   }
 
   WANE_HOST_DEVICE static int value_at(int token, int column) {
-    return token * (Config::columns + 4) + column;
+    return token * column_stride<Config> + column;
   }
 
   M& machine_;
@@ -125,8 +146,6 @@ class chunk_terms {
   products products_;
 
  private:
-  static constexpr bool in_logs = decays_in_logs<Token>;
-
   // A token that is not there neither reads, writes, nor fades.
   struct nothing {};
 
@@ -174,7 +193,7 @@ class chunk_terms {
   }
 
   // The decays of a row (or of the head) become factors; that of the whole chunk is put down.
-  WANE_HOST_DEVICE void take_factors(int i, int first, int stride, bool alone,
+  WANE_HOST_DEVICE void take_factors(int i, int first, int stride, bool resets,
                                      float (&w)[tokens]) const {
     float whole = in_logs ? 0.f : 1.f;
     for (int t = 0; t < tokens; ++t) {
@@ -189,7 +208,7 @@ class chunk_terms {
     else if (whole >= near_one<float>)
       p = {1.f, whole - 1.f};
     // What fades so far that float has no number for it is not reset: a NaN stays.
-    if (!alone && factor_of(p) == 0.f) p = {std::numeric_limits<float>::min(), 0.f};
+    if (!resets && factor_of(p) == 0.f) p = {std::numeric_limits<float>::min(), 0.f};
     put<float>(at_.whole, i, p.whole), put<float>(at_.rest, i, p.rest);
   }
 };

@@ -8,22 +8,30 @@
 
 namespace wane::cuda {
 
-// `arguments` are those of the kernel, but for the number of blocks. Counters are zeroed first.
-template <int Threads, class Arguments>
-void launch_blocks(stream on, void (*kernel)(Arguments), Arguments arguments, index rows,
-                   index work_items, void* counters, std::size_t bytes_of_counters) {
-  int device = 0, processors = 0, room = 0, resident = 0;
+// Lets a kernel have `shared` bytes of shared memory; returns the number of processors.
+template <class Arguments>
+int prepare_kernel(void (*kernel)(Arguments), index rows, std::size_t shared) {
+  int device = 0, processors = 0, room = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
   check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
         "cudaDeviceGetAttribute(multiprocessors)");
   check(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
         "cudaDeviceGetAttribute(shared memory)");
-  std::size_t const shared = arguments.layout.bytes;
   require(shared <= static_cast<std::size_t>(room), "the operator has rows ", rows,
           "; a block would need ", shared, " bytes of shared memory, and this device has ", room);
   // The limit belongs to the kernel, not to the launch: always the same, so that others may launch.
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, room),
         "cudaFuncSetAttribute");
+  return processors;
+}
+
+// `arguments` are those of the kernel, but for the number of blocks. Counters are zeroed first.
+template <int Threads, class Arguments>
+void launch_blocks(stream on, void (*kernel)(Arguments), Arguments arguments, index rows,
+                   index work_items, void* counters, std::size_t bytes_of_counters) {
+  std::size_t const shared = arguments.layout.bytes;
+  int const processors = prepare_kernel(kernel, rows, shared);
+  int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Threads, shared),
         "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   // One at least, for what is done when all have ended.

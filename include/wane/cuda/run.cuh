@@ -16,18 +16,23 @@ __global__ void __launch_bounds__(Config::threads, 2)
 }
 
 template <class Config, class Op, class Out, class State>
-__global__ void __launch_bounds__(Config::threads)
+__global__ void __launch_bounds__(Config::threads, 1)
     device_chunks(__grid_constant__ chunk_arguments<Op, Out, State> const arguments) {
   device_thread<Config::threads> machine;
   chunk_kernel<Config>(machine, arguments);
 }
-template <class Config, class Op, class Out, class State>
-void queue_chunks(stream on, Op const& op, sequence_view<Out> const& output,
-                  workspace const& memory, run_options<State> const& options) {
-  auto const arguments = chunk_call<Config>(op, output, options, memory);
-  launch_blocks<Config::threads>(on, device_chunks<Config, Op, Out, State>, arguments,
-                                 arguments.shape.rows, arguments.work_items(), arguments.counters,
-                                 chunk_workspace_bytes);
+template <class Config, class Arguments>
+void launch_chunks(stream on, void (*kernel)(Arguments), Arguments const& arguments) {
+  launch_blocks<Config::threads>(on, kernel, arguments, arguments.shape.rows,
+                                 arguments.work_items(), arguments.counters, chunk_workspace_bytes);
+}
+// body(config) with the smallest that has room for the rows.
+template <class Op, class Body>
+void with_chunk_config(Op const& op, Body const& body) {
+  index const rows = recurrence_shape(op.shape()).rows;
+  if (rows <= 64) return body(chunk_config<device_warps, 64>{});
+  if (rows <= 128) return body(chunk_config<device_warps, 128>{});
+  return body(chunk_config<device_warps, 256>{});
 }
 
 // wane::run on a stream: the tensors of `op`, the output, states, positions and starts lie in
@@ -41,12 +46,12 @@ void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
          run_options<State> const& options = {}) {
   check_run<Op, Out>();
   if constexpr (chunkable<Op> && std::is_trivially_copyable_v<Op>)
-    if (runs_in_chunks(op)) {
-      index const rows = recurrence_shape(op.shape()).rows;
-      if (rows <= 64) return queue_chunks<chunk_config<4, 64>>(on, op, output, memory, options);
-      if (rows <= 128) return queue_chunks<chunk_config<4, 128>>(on, op, output, memory, options);
-      return queue_chunks<chunk_config<4, 256>>(on, op, output, memory, options);
-    }
+    if (runs_in_chunks(op))
+      return with_chunk_config(op, [&](auto config) {
+        using Config = decltype(config);
+        launch_chunks<Config>(on, device_chunks<Config, Op, Out, State>,
+                              chunk_call<Config>(op, output, options, memory));
+      });
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_scan_config<accumulate_type<Op>>;
     auto const arguments = scan_call<Config>(op, output, options, memory);

@@ -20,6 +20,23 @@ struct sequence_list {
   WANE_HOST_DEVICE index length(index n) const { return starts ? starts[n + 1] - starts[n] : time; }
 };
 
+// The tokens of one sequence, in the order of a walk.
+struct sequence_tokens {
+  index batch, begin, count, seen;
+  int stride;
+
+  WANE_HOST_DEVICE sequence_tokens(sequence_list const& all, index n)
+      : batch(all.starts ? 0 : n),
+        begin(all.starts ? all.starts[n] : 0),
+        count(all.length(n)),
+        seen(all.positions ? all.positions[n] : 0),
+        stride(all.stride) {}
+
+  WANE_HOST_DEVICE place<> at(index k, index head) const {
+    return {batch, begin + (stride > 0 ? k : count - 1 - k), head, seen + k + 1};
+  }
+};
+
 // Follows a walk token by token. Without packing, all tokens of a row are one sequence.
 template <bool Packed>
 class sequence_cursor {

@@ -86,10 +86,26 @@ class unit_products {
   // sum += a b, the columns of b, 8 of them, lying `stride` apart, each 8 * tiles neighbours.
   template <class X>
   WANE_INLINE void add(tile& sum, left const& a, X const* b, int stride) const {
+    add_with(sum, a, [&](int n) WANE_INLINE_LAMBDA {
+      return machine_.read_shared(
+          reinterpret_cast<pair_of<X> const*>(b + row_ * stride + column_ + 8 * n));
+    });
+  }
+  // The same where it is the rows of b that lie `stride` apart, each 8 neighbours.
+  template <class X>
+  WANE_INLINE void add_transposed(tile& sum, left const& a, X const* b, int stride) const {
+    add_with(sum, a, [&](int n) WANE_INLINE_LAMBDA {
+      X const* const from = b + (column_ + 8 * n) * stride + row_;
+      return pair_of<X>{{machine_.read_shared(from), machine_.read_shared(from + stride)}};
+    });
+  }
+
+ private:
+  template <class Read>
+  WANE_INLINE void add_with(tile& sum, left const& a, Read const& read) const {
     typename unit::right right[Precision::parts];
     unroll<tiles>([&](auto n) WANE_INLINE_LAMBDA {
-      auto const two = machine_.read_shared(
-          reinterpret_cast<pair_of<X> const*>(b + row_ * stride + column_ + 8 * n));
+      auto const two = read(n);
       unroll<2>([&](auto e) WANE_INLINE_LAMBDA {
         split(two.of[e], [&](int part) -> T& { return right[part].of[2 * n + e]; });
       });
@@ -101,7 +117,6 @@ class unit_products {
     machine_.template multiply_add<T>(sum, a.part[0], right[0]);
   }
 
- private:
   // x in parts, each what the ones before have left.
   template <class X, class Part>
   WANE_INLINE static void split(X x, Part const& part) {

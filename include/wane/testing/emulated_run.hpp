@@ -40,18 +40,45 @@ void run_emulated(emulated_gpu gpu, Arguments arguments, Body const& body) {
   });
 }
 
-// wane::cuda::run by the chunk kernel of this configuration.
-template <class Config, class Op, class Out, class State>
-void run_in_chunks(emulated_gpu gpu, Op const& op, sequence_view<Out> output,
-                   run_options<State> const& options) {
-  lent_memory memory(cuda::chunk_workspace_bytes);
-  auto arguments = cuda::chunk_call<Config>(op, output, options, memory);
+// Runs one kernel over pieces of columns; body(machine, arguments).
+template <class Config, class Arguments, class Body>
+void run_chunks(emulated_gpu gpu, Arguments arguments, Body const& body) {
   arguments.counters[0] = arguments.counters[1] = 0;
   arguments.blocks = std::clamp<index>(arguments.work_items(), 1, gpu.blocks);
   gpu.blocks = static_cast<int>(arguments.blocks);
   emulated_grid<Config::threads>(gpu, arguments.layout.bytes).run([&](auto& machine) {
+    body(machine, arguments);
+  });
+}
+
+// wane::cuda::run and adjoint by the chunk kernels of this configuration.
+template <class Config, class Op, class Out, class State>
+void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
+                   run_options<State> const& options) {
+  lent_memory memory(cuda::chunk_workspace_bytes);
+  run_chunks<Config>(
+      gpu, cuda::chunk_call<Config>(op, output, options, memory),
+      [](auto& machine, auto const& arguments) { cuda::chunk_kernel<Config>(machine, arguments); });
+}
+template <class Config, class Op, class Out, class Gradients, class State>
+void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,
+                       Gradients const& gradients, adjoint_options<State> const& options) {
+  lent_memory memory(cuda::chunk_adjoint_workspace_bytes<Config>(op, options));
+  auto const calls =
+      cuda::chunk_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+  run_chunks<Config>(gpu, calls.forward, [](auto& machine, auto const& arguments) {
     cuda::chunk_kernel<Config>(machine, arguments);
   });
+  run_chunks<Config>(gpu, calls.backward, [](auto& machine, auto const& arguments) {
+    cuda::chunk_adjoint_kernel<Config>(machine, arguments);
+  });
+  if constexpr (cuda::takes_sums<Gradients, Op>) {
+    auto const last = calls.last();
+    for (index n = 0; n < calls.chunks; ++n)
+      emulated_grid<Config::threads>({1, gpu.seed}, last.layout.bytes).run([&](auto& machine) {
+        cuda::chunk_gradients_kernel<Config>(machine, last, n);
+      });
+  }
 }
 
 // wane::cuda::run on memory of the host. Throws machine_fault where the kernel breaks a rule.
@@ -78,9 +105,14 @@ template <class Config = small_scan, class Op, class Out, class Gradients,
 void adjoint(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,
              Gradients const& gradients, adjoint_options<State> const& options = {}) {
   cuda::check_adjoint<Op, Out, Gradients>();
-  if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
+  if constexpr (requires { Config::most_rows; }) {
+    adjoint_in_chunks<Config>(gpu, op, output_gradient, gradients, options);
+  } else if constexpr (cuda::chunkable<Op> && !scannable<Op>) {
+    adjoint_in_chunks<small_chunk>(gpu, op, output_gradient, gradients, options);
+  } else if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     lent_memory memory(cuda::scan_adjoint_workspace_bytes<Config>(op, options));
-    auto const calls = cuda::adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+    auto const calls =
+        cuda::scan_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
     run_emulated<Config>(gpu, calls.forward, [](auto packed, auto& machine, auto const& arguments) {
       cuda::scan_kernel<Config, packed()>(machine, arguments);
     });

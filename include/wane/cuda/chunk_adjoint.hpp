@@ -1,0 +1,273 @@
+// chunk_adjoint: one thread of the kernel that takes gradients back through the chunks of a run.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/adjoint_sums.hpp"
+#include "wane/cuda/chunk_warp.hpp"
+#include "wane/run/state_products.hpp"
+
+namespace wane::cuda {
+
+// How tokens of 16 fade and erase, as the gradients of their terms ask for it.
+template <class Token>
+struct chunk_form {
+  using scalar = float;
+  using vector = float;
+  static constexpr int tokens = chunk_tokens;
+  static constexpr wane::fading fading = fading_of<Token>;
+  static constexpr wane::erasing erasing = erasing_of<Token>;
+};
+
+// What the columns of a piece leave of a chunk and head, for the gradients of its terms: the sums
+// of product_numbers of every row, those of pairs of tokens, and of direct.
+template <class Token>
+struct chunk_sums {
+  using numbers = product_numbers<chunk_form<Token>>;
+  static constexpr int pairs = chunk_tokens * chunk_tokens;  // of a kind
+  index rows;
+
+  WANE_HOST_DEVICE index of_row(int number, int i) const { return number * rows + i; }
+  WANE_HOST_DEVICE index of_pair(int kind, int t, int s) const {
+    return numbers::count * rows + (kind * chunk_tokens + t) * chunk_tokens + s;
+  }
+  WANE_HOST_DEVICE index of_direct(int t) const { return of_pair(4, 0, t); }
+  WANE_HOST_DEVICE index size() const { return of_direct(chunk_tokens); }
+};
+
+template <class Op, class Out, class Gradients, class State>
+struct chunk_adjoint_arguments : chunk_walks {
+  Op op;
+  sequence_view<Out const> output_gradient;
+  Gradients gradients;
+  view<State const, 4> final_gradient;
+  view<State, 4> initial_gradient;
+  sequence_list sequences;
+  index states;  // one for each sequence
+  float* sums;   // [number of chunk][head][piece][chunk_sums]
+  index blocks = 0;
+
+  WANE_HOST_DEVICE index work_items() const { return states * shape.heads * pieces; }
+};
+
+// With S the state before a chunk, G the cotangent of that after it, and what the chunk's columns
+// are (chunk_walk) found again from S, the cotangents of what it writes and erases are found from
+// the last token to the first by the same products, transposed, and
+//   G <- P G + sum_t (q_t P_t) dy_t^T + (b_t P_{t-1}) du_t^T.
+// Sums over columns go to memory; chunk_gradients makes of them what tokens get.
+template <class Config, class Precision, machine M, class Op, class Out, class Gradients,
+          class State>
+class chunk_adjoint
+    : chunk_warp<Config, Precision, M, chunk_adjoint_arguments<Op, Out, Gradients, State>> {
+  using base = chunk_warp<Config, Precision, M, chunk_adjoint_arguments<Op, Out, Gradients, State>>;
+  using base::a_, base::at_, base::machine_, base::products_, base::warps;
+  using base::tokens, base::fades, base::by_row, base::erases, base::general, base::of_factor,
+      base::tiles;
+  using typename base::Token, typename base::tile, typename base::products,
+      typename base::token_tiles, typename base::warp_state;
+  using numbers = typename chunk_sums<Token>::numbers;
+  using Sink = sink_of<Gradients, Op>;
+  static constexpr bool sums = takes_sums<Gradients, Op>;
+  static constexpr int stride = column_stride<Config>;
+
+ public:
+  WANE_HOST_DEVICE chunk_adjoint(M& machine,
+                                 chunk_adjoint_arguments<Op, Out, Gradients, State> const& a)
+      : base(machine, a) {}
+
+  WANE_HOST_DEVICE void operator()() {
+    this->for_work([&]() WANE_INLINE_LAMBDA { walk(); });
+  }
+
+ private:
+  WANE_INLINE void walk() {
+    sequence_tokens const of(a_.sequences, this->sequence_);
+    warp_state cotangent;
+    this->load(cotangent, a_.final_gradient);
+    for (index c = chunks_in(of.count) - 1; c >= 0; --c) {
+      index const first = c * tokens, place = this->place_of_chunk(first);
+      bool const present = first + this->token() < of.count;
+      auto const where = of.at(first + this->token(), this->head_);
+      bool const resets = machine_.any(this->bring(where, present, this->first_column()).resets);
+      bring_output_gradient(where, present);
+      this->prepare({resets, false});
+      take(cotangent, place);
+      if constexpr (takes_columns<Sink, index, float>)
+        if (present) give_columns(where);
+      machine_.barrier();
+    }
+    this->save(cotangent, a_.initial_gradient);
+  }
+
+  WANE_INLINE void bring_output_gradient(place<> where, bool present) const {
+    this->for_columns([&](int j) {
+      index const column = this->first_column() + j;
+      this->template put<float>(at_.output_gradient, this->value_at(this->token(), j),
+                                present && column < a_.shape.columns
+                                    ? convert<float>(a_.output_gradient.read(where, column))
+                                    : 0.f);
+    });
+  }
+  WANE_INLINE void give_columns(place<> where) const {
+    auto const sink = sink_at(a_.gradients, a_.op, where);
+    this->for_columns([&](int j) {
+      index const column = this->first_column() + j;
+      if (column < a_.shape.columns)
+        sink.column(column, this->template get<float>(at_.value_gradient,
+                                                      this->value_at(this->token(), j)));
+    });
+  }
+
+  // The chunk that is prepared, back through the columns of this warp. Ends behind a barrier
+  // of what the columns get.
+  WANE_INLINE void take(warp_state& cotangent, index place) {
+    token_tiles const value = this->columns_of(at_.value);
+    token_tiles const of_output = this->columns_of(at_.output_gradient);
+    token_tiles of_value, of_erased;
+    if constexpr (erases) put_written(value, place);
+    this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
+      auto const g = products_.left_of(cotangent + k * of_factor);
+      this->add_writes(of_value, g, at_.writes[0], row);
+      if constexpr (general) this->add_writes(of_erased, g, at_.writes[1], row);
+    });
+    of_value = this->scaled(of_value, at_.to_end);
+    this->template add<true>(of_value, of_output, at_.query_key);
+    if constexpr (general) {
+      of_erased = this->scaled(of_erased, at_.to_end);
+      this->template add<true>(of_erased, of_output, at_.query_write);
+      of_erased = this->template product<true>(of_erased, at_.inverse);
+      this->template add<true>(of_value, of_erased, at_.read_key);
+    } else if constexpr (erases) {
+      of_value = this->template product<true>(of_value, at_.inverse);
+      this->for_numbers([&](int n, int e)
+                            WANE_INLINE_LAMBDA { of_erased.of[n].of[e] = -of_value.of[n].of[e]; });
+    }
+    if constexpr (erases) this->put_columns(at_.erased_gradient, of_erased);
+    if constexpr (has_direct<Token>)
+      this->for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
+        float const direct = this->template get<float>(at_.direct, this->token_of_number(n, e));
+        of_value.of[n].of[e] = multiply_add(direct, of_output.of[n].of[e], of_value.of[n].of[e]);
+      });
+    this->put_columns(at_.value_gradient, of_value);
+    if constexpr (sums) give_sums(cotangent, place);
+    this->fade(cotangent);
+    this->template write<true>(cotangent, this->scaled(of_output, at_.to_token), at_.reads[0]);
+    if constexpr (erases)
+      this->template write<true>(cotangent, this->scaled(of_erased, at_.before_token),
+                                 at_.reads[1]);
+    if constexpr (!sums) machine_.barrier();
+  }
+
+  // What the tokens write or, in a general memory, erase, from the state before the chunk.
+  WANE_INLINE void put_written(token_tiles const& value, index place) const {
+    token_tiles erased, written;
+    this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
+      tile s[of_factor];
+      unroll<of_factor>([&](auto n) WANE_INLINE_LAMBDA {
+        for (int e = 0; e < 4; ++e) s[n].of[e] = *this->kept(place, k * of_factor + n, e);
+      });
+      this->add_reads(erased, products_.left_of(s), at_.reads[1], row);
+    });
+    erased = this->scaled(erased, at_.before_token);
+    this->erase(value, erased, written);
+    this->put_columns(at_.written, general ? erased : written);
+  }
+
+  WANE_INLINE void give_sums(warp_state const& cotangent, index place) const {
+    chunk_sums<Token> const of{at_.rows};
+    float* const to = a_.sums + (place * a_.pieces + this->piece_) * of.size();
+    unroll<(tiles + 3) / 4>([&](auto part) WANE_INLINE_LAMBDA {
+      constexpr int first = part * 4;
+      if (8 * first >= at_.rows) return;
+      if (part > 0) machine_.barrier();
+      unroll<(tiles - first < 4 ? tiles - first : 4)>([&](auto n) WANE_INLINE_LAMBDA {
+        if (8 * (first + n) < at_.rows) put_rows(cotangent[first + n], place, first + n, n);
+      });
+      machine_.barrier();
+      int const rows =
+          at_.rows - 8 * first < rows_at_a_time ? at_.rows - 8 * first : rows_at_a_time;
+      for (int n = machine_.thread() / warp_size; 8 * n < rows; n += warps)
+        multiply_rows(to, of, 8 * first, 8 * n);
+      if constexpr (fades) multiply_states(to, of, 8 * first, rows);
+    });
+    multiply_columns(to, of);
+  }
+  // Tile r of cotangent and state into [row][column], the rows from 8 n on.
+  WANE_INLINE void put_rows(tile const& cotangent, index place, int r, int n) const {
+    for (int e = 0; e < 4; ++e) {
+      int const to = (8 * n + products_.column() + e % 2) * stride + this->column_of_number(e);
+      this->template put<float>(at_.cotangent, to, cotangent.of[e]);
+      this->template put<float>(at_.state, to, *this->kept(place, r, e));
+    }
+  }
+  // The sums of eight rows with the columns of every token.
+  WANE_HOST_DEVICE void multiply_rows(float* to, chunk_sums<Token> const& of, int first,
+                                      int row) const {
+    std::size_t const key = has_erase<Token> && !general ? at_.written : at_.value;
+    multiply_row_kind(to, of, numbers::of_query, at_.output_gradient, at_.state, first, row);
+    multiply_row_kind(to, of, numbers::of_key, key, at_.cotangent, first, row);
+    if constexpr (erases)
+      multiply_row_kind(to, of, numbers::of_read, at_.erased_gradient, at_.state, first, row);
+    if constexpr (general)
+      multiply_row_kind(to, of, numbers::of_write, at_.written, at_.cotangent, first, row);
+  }
+  WANE_HOST_DEVICE void multiply_row_kind(float* to, chunk_sums<Token> const& of, int number,
+                                          std::size_t tokens_of, std::size_t rows_of, int first,
+                                          int row) const {
+    tile const sum =
+        this->template pairs<float>(tokens_of, rows_of, row / 8, Config::columns, stride);
+    for (int e = 0; e < 4; ++e)
+      to[of.of_row(number + products_.row() + 8 * (e / 2),
+                   first + row + products_.column() + e % 2)] = sum.of[e];
+  }
+  // S . G of every row, four threads a row.
+  WANE_HOST_DEVICE void multiply_states(float* to, chunk_sums<Token> const& of, int first,
+                                        int rows) const {
+    for (int n = machine_.thread(); n < 4 * rows_at_a_time; n += Config::threads) {
+      int const row = n / 4;
+      float sum = 0;
+      for (int j = n % 4; row < rows && j < Config::columns; j += 4)
+        sum = multiply_add(this->template get<float>(at_.state, row * stride + j),
+                           this->template get<float>(at_.cotangent, row * stride + j), sum);
+      sum = sum_of_lanes<4>(sum);
+      if (n % 4 == 3 && row < rows) to[of.of_row(numbers::of_state, first + row)] = sum;
+    }
+  }
+  // The sums of pairs of tokens, and of direct.
+  WANE_HOST_DEVICE void multiply_columns(float* to, chunk_sums<Token> const& of) const {
+    std::size_t const key = has_erase<Token> && !general ? at_.written : at_.value;
+    auto const multiply = [&](int kind, std::size_t reader, std::size_t writer) {
+      for (int n = 0; n < 2; ++n)
+        if ((2 * kind + n) % warps == machine_.thread() / warp_size) {
+          tile const sum = this->template pairs<float>(reader, writer, n, Config::columns, stride);
+          for (int e = 0; e < 4; ++e)
+            to[of.of_pair(kind, products_.row() + 8 * (e / 2),
+                          8 * n + products_.column() + e % 2)] = sum.of[e];
+        }
+    };
+    multiply(0, at_.output_gradient, key);
+    if constexpr (erases) multiply(1, at_.erased_gradient, key);
+    if constexpr (general) multiply(2, at_.output_gradient, at_.written);
+    if constexpr (general) multiply(3, at_.erased_gradient, at_.written);
+    if constexpr (has_direct<Token>) {
+      float sum = 0;
+      this->for_columns([&](int j) {
+        int const at = this->value_at(this->token(), j);
+        sum = multiply_add(this->template get<float>(at_.value, at),
+                           this->template get<float>(at_.output_gradient, at), sum);
+      });
+      sum = sum_of_lanes<base::lanes>(sum);
+      if (this->lane() == base::lanes - 1) to[of.of_direct(this->token())] = sum;
+    }
+  }
+  // For the last of every `count` neighbours, the sum of theirs.
+  template <int count>
+  WANE_HOST_DEVICE float sum_of_lanes(float x) const {
+    for (int by = 1; by < count; by *= 2) {
+      float const lower = machine_.shuffle_up(x, by);
+      if (machine_.thread() % count >= by) x += lower;
+    }
+    return x;
+  }
+};
+
+}  // namespace wane::cuda

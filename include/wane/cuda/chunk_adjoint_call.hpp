@@ -1,0 +1,100 @@
+// What a call of the adjoint in chunks asks for: its checks, and the arguments of its kernels.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/chunk_call.hpp"
+#include "wane/cuda/chunk_gradients.hpp"
+
+namespace wane::cuda {
+
+// The workspace: counters of both walks, the states before all chunks, sums over columns.
+template <class Config, class Op>
+struct chunk_adjoint_workspace {
+  std::size_t kept_at = rounded_up(2 * chunk_workspace_bytes), sums_at, bytes;
+
+  chunk_adjoint_workspace(recurrence_shape const& shape, index chunks) {
+    index const pieces = pieces_of<Config>(shape.columns), rows = whole_rows(shape.rows);
+    auto const of = [&](index numbers) {
+      return rounded_up(static_cast<std::size_t>(chunks * shape.heads * pieces * numbers) *
+                        sizeof(float));
+    };
+    sums_at = kept_at + of(rows * Config::columns);
+    bytes = sums_at + of(chunk_sums<token_of<Op>>{rows}.size());
+  }
+};
+
+template <class Config, class Op, class State>
+std::size_t chunk_adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options) {
+  recurrence_shape const shape = checked_extents(op);
+  index const sequences = sequences_of(shape, options.packed);
+  return chunk_adjoint_workspace<Config, Op>(
+             shape, numbers_of_chunks(sequences_of_call(shape.time, sequences, options), sequences))
+      .bytes;
+}
+
+// First the states are found and kept, by a run without output; then gradients go back through the
+// columns; then sums over columns become gradients of tokens.
+template <class Op, class Out, class Gradients, class State>
+struct chunk_adjoint_calls {
+  chunk_arguments<Op, Out, State> forward;
+  chunk_adjoint_arguments<Op, Out, Gradients, State> backward;
+  chunk_layout of_gradients;
+  index chunks;  // of all heads
+
+  chunk_adjoint_arguments<Op, Out, Gradients, State> last() const {
+    auto arguments = backward;
+    arguments.layout = of_gradients;
+    return arguments;
+  }
+};
+
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <class Config, class Op, class Out, class Gradients, class State>
+auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
+                        Gradients const& gradients, adjoint_options<State> const& options,
+                        workspace const& memory) {
+  using Dy = std::remove_const_t<Out>;
+  using Token = token_of<Op>;
+  using stored = typename precision_for<Dy>::stored;
+  recurrence_shape const shape = op.shape();
+  index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);
+  check_rows_of_chunks<Config>(op);
+  sequence_list const list = sequences_of_call(shape.time, sequences, options);
+  index const chunks = numbers_of_chunks(list, sequences);
+  chunk_adjoint_workspace<Config, Op> const parts(shape, chunks);
+  check_workspace(memory, parts.bytes, "adjoint_workspace_bytes");
+  auto* const start = static_cast<std::byte*>(memory.data);
+  auto* const counters = static_cast<std::uint64_t*>(memory.data);
+  auto* const kept = reinterpret_cast<float*>(start + parts.kept_at);
+  index const pieces = pieces_of<Config>(shape.columns);
+  return chunk_adjoint_calls<Op, Dy, Gradients, State>{
+      {{op, {}, options.initial.values, {}, nullptr, list, sequences},
+       {shape, pieces, chunk_layout::of<Config, Token, stored>(shape.rows), counters, kept}},
+      {{shape, pieces, chunk_layout::of_adjoint<Config, Token, stored>(shape.rows), counters + 2,
+        kept},
+       op,
+       output_gradient,
+       gradients,
+       options.final_gradient.values,
+       options.initial_gradient.values,
+       list,
+       sequences,
+       reinterpret_cast<float*>(start + parts.sums_at)},
+      chunk_layout::of_gradients<Token>(shape.rows),
+      chunks * shape.heads};
+}
+
+// The kernels behind the run, as every thread of the machine runs them.
+template <class Config, machine M, class Op, class Out, class Gradients, class State>
+WANE_HOST_DEVICE void chunk_adjoint_kernel(
+    M& machine, chunk_adjoint_arguments<Op, Out, Gradients, State> const& arguments) {
+  chunk_adjoint<Config, precision_for<Out>, M, Op, Out, Gradients, State>(machine, arguments)();
+}
+template <class Config, machine M, class Op, class Out, class Gradients, class State>
+WANE_HOST_DEVICE void chunk_gradients_kernel(
+    M& machine, chunk_adjoint_arguments<Op, Out, Gradients, State> const& arguments, index block) {
+  chunk_gradients<Config, precision_for<Out>, M,
+                  chunk_adjoint_arguments<Op, Out, Gradients, State>>(machine, arguments, block)();
+}
+
+}  // namespace wane::cuda

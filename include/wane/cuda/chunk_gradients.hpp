@@ -1,0 +1,119 @@
+// chunk_gradients: one thread of the kernel that makes sums over columns gradients of tokens.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/chunk_adjoint.hpp"
+#include "wane/run/term_gradients.hpp"
+
+namespace wane::cuda {
+
+// A block takes a chunk of a head: nothing that it needs waits for another.
+template <class Config, class Precision, machine M, class Arguments>
+class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
+  using base = chunk_terms<Config, Precision, M, Arguments>;
+  using base::a_, base::at_, base::machine_;
+  using base::tokens, base::by_row, base::fades;
+  using typename base::Op, typename base::Token;
+  using of = term_gradients<chunk_form<Token>, base::in_logs>;
+  using Sink = sink_of<decltype(Arguments::gradients), Op>;
+
+ public:
+  WANE_HOST_DEVICE chunk_gradients(M& machine, Arguments const& a, index block)
+      : base(machine, a),
+        head_(block % a.shape.heads),
+        number_(block / a.shape.heads),
+        sequence_(sequence_of(number_)),
+        first_((number_ - first_chunk(a.sequences, sequence_)) * tokens),
+        sums_(a.sums + block * a.pieces * parts_.size()) {}
+
+  WANE_HOST_DEVICE void operator()() {
+    sequence_tokens const of_sequence(a_.sequences, sequence_);
+    if (first_ >= of_sequence.count) return;
+    auto const place_of = [&](int t) { return of_sequence.at(first_ + t, head_); };
+    int const present = static_cast<int>(at_most(index{tokens}, of_sequence.count - first_));
+    (void)this->bring_terms(place_of(this->token()), this->token() < present);
+    add_pairs();
+    machine_.barrier();
+    for (int i = machine_.thread(); i < at_.rows; i += Config::threads) take_row(i);
+    machine_.barrier();
+    int const t = machine_.thread();
+    if (t < present) give(place_of(t), t);
+  }
+
+ private:
+  static constexpr int pairs = chunk_sums<Token>::pairs;
+
+  // The last sequence whose chunks begin at or before this number.
+  WANE_HOST_DEVICE index sequence_of(index number) const {
+    if (!a_.sequences.starts) return number / chunks_in(a_.sequences.time);
+    index low = 0, high = a_.sequences.count;
+    while (high - low > 1) {
+      index const middle = low + (high - low) / 2;
+      (first_chunk(a_.sequences, middle) <= number ? low : high) = middle;
+    }
+    return low;
+  }
+
+  // A number summed over the pieces of the head, in their order.
+  WANE_HOST_DEVICE float sum(index number) const {
+    float total = 0;
+    for (index p = 0; p < a_.pieces; ++p) total += sums_[p * parts_.size() + number];
+    return total;
+  }
+  // What a token reads before it writes is no pair.
+  WANE_HOST_DEVICE void add_pairs() const {
+    for (int n = machine_.thread(); n < 4 * pairs; n += Config::threads) {
+      int const kind = n / pairs, t = n % pairs / tokens, s = n % tokens;
+      bool const there = kind == 0 || (kind == 1 && base::erases) || base::general;
+      bool const counts = there && (s < t || (s == t && !strictly_causal<Token>));
+      this->template put<float>(at_.pair_gradients, n,
+                                counts ? sum(parts_.of_pair(kind, t, s)) : 0.f);
+    }
+  }
+
+  // Gradients of row i of every token take the place of its terms.
+  WANE_INLINE void take_row(int i) const {
+    std::size_t const terms[] = {at_.key, at_.query, at_.read, at_.write};
+    std::size_t const gradients[] = {at_.decay_gradient, at_.key, at_.query, at_.read, at_.write};
+    of::take(
+        [&](int kind, int t) WANE_INLINE_LAMBDA {
+          int const from = t * at_.stride + i;
+          return kind < 4 ? this->template get<float>(terms[kind], from)
+                          : this->factor(this->template get<float>(at_.decay, by_row ? from : t));
+        },
+        [&](int n) WANE_INLINE_LAMBDA { return sum(parts_.of_row(n, i)); },
+        [&](int kind, int t, int s) WANE_INLINE_LAMBDA {
+          return this->template get<float>(at_.pair_gradients, kind * pairs + t * tokens + s);
+        },
+        [&](int kind, int t, float x) WANE_INLINE_LAMBDA {
+          this->template put<float>(gradients[kind], t * at_.stride + i, x);
+        });
+  }
+
+  WANE_HOST_DEVICE void give(place<> where, int t) const {
+    auto const line = [&](std::size_t array) {
+      return this->template shared<float>(array) + t * at_.stride;
+    };
+    float* const decay = line(at_.decay_gradient);
+    double of_head = 0;
+    for (int i = 0; i < a_.shape.rows; ++i)
+      of_head += static_cast<double>(machine_.read_shared(static_cast<float const*>(decay + i)));
+    float direct = 0;
+    if constexpr (has_direct<Token>) direct = sum(parts_.of_direct(t));
+    give_token(sink_at(a_.gradients, a_.op, where),
+               all_gradients<float>{a_.shape.rows,
+                                    false,
+                                    decay,
+                                    line(at_.key),
+                                    line(at_.query),
+                                    line(at_.read),
+                                    line(at_.write),
+                                    {static_cast<float>(of_head), direct}});
+  }
+
+  chunk_sums<Token> const parts_{this->at_.rows};
+  index const head_, number_, sequence_, first_;
+  float const* const sums_;
+};
+
+}  // namespace wane::cuda
