@@ -1,9 +1,10 @@
-// The rows of memories with keys, in bfloat16: one that erases, and one whose rows fade.
+// The rows of memories with keys, in bfloat16: one that erases, also backward, and one whose rows
+// fade.
 // SPDX-License-Identifier: MIT
 #include "cuda/contest.cuh"
 #include "cuda/deviation.cuh"
 #include "cuda/gemm.cuh"
-#include "wane/cuda/run.cuh"
+#include "wane/cuda/adjoint.cuh"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/gla.hpp"
 
@@ -71,6 +72,40 @@ struct memory_comparison {
   }
 };
 
+// The gradient of the values of column k, from the last token to the first. The others are sums
+// over columns, which tests hold against the CPU's.
+template <class Op>
+struct value_gradient_comparison {
+  Op op;
+  sequence_view<io const> output_gradient;
+  sequence_view<io> value_gradient;
+  index step;
+  deviation::sink found;
+
+  __device__ void operator()(index n) const {
+    index const k = n * step;
+    recurrence_shape const shape = op.shape();
+    index const column = k % shape.columns, line = k / shape.columns;
+    double cotangent[rows] = {};
+    largest seen;
+    for (index t = shape.time - 1; t >= 0; --t) {
+      place<> const at{line / shape.heads, t, line % shape.heads, t + 1};
+      auto const x = op.at(at);
+      auto const dy = static_cast<double>(output_gradient.read(at, column));
+      double of_value = 0;
+      for (int i = 0; i < rows; ++i) {
+        cotangent[i] += static_cast<double>(x.query(i)) * dy;
+        of_value += static_cast<double>(x.key(i)) * cotangent[i];
+      }
+      for (int i = 0; i < rows; ++i)
+        cotangent[i] = static_cast<double>(factor_of(decay_of(x, i, column))) * cotangent[i] -
+                       static_cast<double>(x.erase_read(i)) * of_value;
+      seen.add(static_cast<double>(value_gradient.read(at, column)), of_value);
+    }
+    found.merge(seen);
+  }
+};
+
 // Inputs lie one after the other; there is as much room for outputs, for the copy.
 class memory_inputs {
  public:
@@ -92,6 +127,21 @@ class memory_inputs {
   gated_delta_net<io> erasing() const {
     return {in(), of_heads(strength_), of_heads(by_head_), {.normalise = true}};
   }
+
+  // Gradients of `erasing`, where outputs are; that of its outputs are numbers it does not read.
+  gated_delta_net<io>::gradients gradients() const {
+    index const tokens = e_.batch * e_.time * e_.heads;
+    io* const to = outputs_.data();
+    auto const of_rows = [&](io* x) {
+      return sequence_view<io>(x, e_.batch, e_.time, e_.heads, rows);
+    };
+    auto const of_heads = [&](io* x) { return token_view<io>(x, e_.batch, e_.time, e_.heads); };
+    io* const heads = to + e_.numbers() + 2 * tokens * rows;
+    return {{of_rows(to + e_.numbers()), of_rows(to + e_.numbers() + tokens * rows), whole(to, e_)},
+            of_heads(heads),
+            of_heads(heads + tokens)};
+  }
+  sequence_view<io const> output_gradient() const { return of_rows(by_row_); }
 
   extents const& size() const { return e_; }
   io const* inputs() const { return inputs_.data(); }
@@ -148,6 +198,37 @@ measurement measured(std::shared_ptr<memory_inputs> const& p, Op const& op, inde
   return held(c, rounds);
 }
 
+measurement measured_backward(std::shared_ptr<memory_inputs> const& p, int rounds) {
+  extents const& e = p->size();
+  auto const op = p->erasing();
+  auto const to = p->gradients();
+  auto const dy = p->output_gradient();
+  auto const memory = std::make_shared<device_array<std::byte>>(cuda::adjoint_workspace_bytes(op));
+  auto const by_wane = [=](cudaStream_t on) {
+    cuda::adjoint(cuda::stream{on}, op, dy, to, cuda::workspace{memory->data(), memory->bytes()});
+  };
+  auto const error = [=] {
+    index const step = e.lines() > 4096 ? e.lines() / 4096 + 1 : 1;
+    deviation const found;
+    for_each_line((e.lines() + step - 1) / step, nullptr,
+                  value_gradient_comparison<decltype(op)>{op, dy, to.in.value, step, found.to()});
+    return found.relative();
+  };
+  index const tokens = e.batch * e.time * e.heads;
+  // Inputs and the gradient of outputs are read, gradients of inputs written.
+  double const bytes =
+      sizeof(io) * static_cast<double>(2 * tokens * (2 * rows + 2) + 3 * e.numbers());
+  double const flops = 2. * 6 * rows * static_cast<double>(e.numbers());
+  auto const product = std::make_shared<gemm>(flops);
+  contest c;
+  c.ours = {by_wane, error, bytes};
+  c.gemm = [product](cudaStream_t on) { (*product)(on); };
+  c.flops_over_gemm = flops / product->flops();
+  c.inputs = p->inputs(), c.outputs = to.in.value.data;
+  c.half_ulp_of_output = 0x1p-5;  // of two products after each other
+  return held(c, rounds);
+}
+
 constexpr extents long_one{1, 16, index{1} << 16, 128}, many_heads{1, 96, index{1} << 13, 128},
     step{64, 32, 1, 128};
 
@@ -166,6 +247,10 @@ std::vector<row> memory_rows() {
                      return measured(p, p->fading(), 3 * rows + e.channels, 2, rounds);
                    }});
   }
+  all.push_back(
+      {"gated_delta_net/backward/" + batch.text() + "/K:" + std::to_string(rows), [](int rounds) {
+         return measured_backward(std::make_shared<memory_inputs>(batch), rounds);
+       }});
   return all;
 }
 

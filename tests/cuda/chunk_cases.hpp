@@ -148,6 +148,11 @@ struct chunk_cases {
     both_ways<Io>("rwkv7", shape, strong, [](auto const& x) { return x.rwkv7(); });
   }
 
+  template <class Io>
+  void vla_delta_net(chunk_shape const& shape) const {
+    both_ways<Io>("vla_delta_net", shape, false, [](auto const& x) { return x.vla_delta_net(); });
+  }
+
   // Sequences of 0, 1, 16 and other numbers of tokens, in one row.
   template <class Io>
   void pack() const {
@@ -178,6 +183,17 @@ struct chunk_cases {
         EXPECT_NEAR(is[t * 17 + j], should_be[t * 17 + j], 1e-5) << t << ", " << j;
     EXPECT_TRUE(std::isnan(is[20 * 17 + 2])) << "of the initial state";
     EXPECT_TRUE(std::isnan(is[32 * 17 + 3])) << "of a value";
+  }
+  // The same of a single token.
+  void forget_in_one_token() const {
+    chunk_numbers<float> x{.shape = {.time = 1, .heads = 1}};
+    EXPECT_TRUE(std::isnan(outputs_after_nan(x.gated_delta_net(), runner)[2]));
+    x.by_head[0] = -std::numeric_limits<float>::infinity();
+    chunk_numbers<double> exact{.shape = x.shape};
+    exact.by_head[0] = -std::numeric_limits<double>::infinity();
+    EXPECT_LT(apart(outputs_after_nan(x.gated_delta_net(), runner),
+                    outputs_after_nan(exact.gated_delta_net(), in_order{})),
+              1e-6);
   }
   // Nor is it forgotten without a reset, however little is left.
   void keep_what_is_no_number() const {

@@ -27,6 +27,12 @@ TEST_F(GpuChunks, AreTheRecurrenceOfWhatErasesElsewhere) {
   cases.rwkv7<wane::float16>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
   cases.rwkv7<wane::float16>({.time = 100, .rows = 61, .columns = 5}, true);
 }
+TEST_F(GpuChunks, AreATokenOfTheRecurrence) {
+  cases.gated_delta_net<float>({.batch = 70, .time = 1, .rows = 64, .columns = 64});
+  cases.gated_delta_net<float>({.batch = 3, .time = 1, .rows = 200, .columns = 130});
+  cases.rwkv7<wane::float16>({.batch = 3, .time = 1, .rows = 64, .columns = 70});
+  cases.forget_in_one_token();
+}
 TEST_F(GpuChunks, HaveTheAdjointOfTheRecurrence) {
   back.gated_delta_net<float>({.time = 1, .rows = 16, .columns = 1});
   back.gated_delta_net<float>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});

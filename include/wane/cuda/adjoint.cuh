@@ -20,19 +20,6 @@ __global__ void device_sums(__grid_constant__ Arguments const arguments) {
   sums_kernel<Packed>(machine, arguments, static_cast<index>(blockIdx.x));
 }
 
-// Blocks of a kernel that need nothing of each other.
-template <int Threads, class Arguments>
-void launch_sums(stream on, void (*kernel)(Arguments), Arguments const& arguments, index blocks,
-                 std::size_t shared) {
-  if (blocks == 0) return;
-  cudaLaunchConfig_t launch = {};
-  launch.gridDim = dim3(static_cast<unsigned>(blocks));
-  launch.blockDim = dim3(Threads);
-  launch.dynamicSmemBytes = shared;
-  launch.stream = on.handle;
-  check(cudaLaunchKernelEx(&launch, kernel, arguments), "the launch of the sums");
-}
-
 template <class Config, bool Packed, class Op, class Out, class Gradients, class State>
 void launch_adjoint(stream on, scan_adjoint_calls<Op, Out, Gradients, State> const& calls) {
   launch_tiles<Config::threads>(on, device_scan<Config, Packed, Op, accumulate_type<Op>, State>,
@@ -41,7 +28,7 @@ void launch_adjoint(stream on, scan_adjoint_calls<Op, Out, Gradients, State> con
                                 calls.backward);
   using arguments = adjoint_arguments<Op, Out, Gradients, State>;
   if constexpr (takes_sums<Gradients, Op>)
-    launch_sums<Config::threads>(on, device_sums<Config::threads, Packed, arguments>,
+    launch_grid<Config::threads>(on, device_sums<Config::threads, Packed, arguments>,
                                  calls.backward, blocks_of_sums<Op>(calls.backward.plan),
                                  shared_bytes_of_sums);
 }
@@ -70,7 +57,7 @@ void queue_chunk_adjoint(stream on, Op const& op, sequence_view<Out> const& outp
     auto const last = calls.last();
     auto* const kernel = device_chunk_gradients<Config, Op, Dy, Gradients, State>;
     prepare_kernel(kernel, last.shape.rows, last.layout.bytes);
-    launch_sums<Config::threads>(on, kernel, last, calls.chunks, last.layout.bytes);
+    launch_grid<Config::threads>(on, kernel, last, calls.chunks, last.layout.bytes);
   }
 }
 

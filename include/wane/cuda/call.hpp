@@ -72,6 +72,18 @@ inline void check_workspace(workspace const& memory, std::size_t bytes, char con
           "the workspace is not aligned; it must begin at a multiple of 16 bytes");
 }
 
+// Blocks take memories with keys in pieces of Config::columns columns, of so many rows at most.
+template <class Config>
+index pieces_of(index columns) {
+  return (columns + Config::columns - 1) / Config::columns;
+}
+template <class Config, class Op>
+void check_rows(Op const& op) {
+  index const rows = recurrence_shape(op.shape()).rows;
+  require(rows <= Config::most_rows, "the operator has rows ", rows,
+          "; memories with keys have at most ", Config::most_rows, " on a GPU");
+}
+
 // The sequences of a call as a kernel sees them.
 template <class Options>
 sequence_list sequences_of_call(index time, index sequences, Options const& options) {

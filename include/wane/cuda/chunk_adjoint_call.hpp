@@ -58,7 +58,7 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
   using stored = typename precision_for<Dy>::stored;
   recurrence_shape const shape = op.shape();
   index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);
-  check_rows_of_chunks<Config>(op);
+  check_rows<Config>(op);
   sequence_list const list = sequences_of_call(shape.time, sequences, options);
   index const chunks = numbers_of_chunks(list, sequences);
   chunk_adjoint_workspace<Config, Op> const parts(shape, chunks);

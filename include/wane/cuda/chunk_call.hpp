@@ -9,20 +9,13 @@ namespace wane::cuda {
 
 inline constexpr std::size_t chunk_workspace_bytes = 2 * sizeof(std::uint64_t);
 
-template <class Config, class Op>
-void check_rows_of_chunks(Op const& op) {
-  index const rows = recurrence_shape(op.shape()).rows;
-  require(rows <= Config::most_rows, "the operator has rows ", rows,
-          "; memories with keys have at most ", Config::most_rows, " on a GPU");
-}
-
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class Op, class Out, class State>
 chunk_arguments<Op, Out, State> chunk_call(Op const& op, sequence_view<Out> output,
                                            run_options<State> const& options,
                                            workspace const& memory) {
   auto const common = checked_call(op, output, options);
-  check_rows_of_chunks<Config>(op);
+  check_rows<Config>(op);
   check_workspace(memory, chunk_workspace_bytes, "workspace_bytes");
   recurrence_shape const shape = op.shape();
   return {common,

@@ -33,12 +33,8 @@ inline index numbers_of_chunks(sequence_list const& all, index sequences) {
   return all.starts ? all.time / chunk_tokens + sequences : sequences * chunks_in(all.time);
 }
 
-// Rows and columns of the state in whole factors of a product, and in whole pieces.
+// Rows of the state in whole factors of a product.
 WANE_HOST_DEVICE inline index whole_rows(index rows) { return (rows + 15) / 16 * 16; }
-template <class Config>
-WANE_HOST_DEVICE index pieces_of(index columns) {
-  return (columns + Config::columns - 1) / Config::columns;
-}
 
 // Arrays [.., rows of the state] and [.., chunk_tokens] have 8 numbers more, so that a warp reads
 // pairs of eight of their lines from all banks; [.., columns] has 4 more.

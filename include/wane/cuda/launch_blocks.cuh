@@ -25,6 +25,19 @@ int prepare_kernel(void (*kernel)(Arguments), index rows, std::size_t shared) {
   return processors;
 }
 
+// One block for each piece of work, which needs nothing of the others.
+template <int Threads, class Arguments>
+void launch_grid(stream on, void (*kernel)(Arguments), Arguments const& arguments, index blocks,
+                 std::size_t shared) {
+  if (blocks == 0) return;
+  cudaLaunchConfig_t launch = {};
+  launch.gridDim = dim3(static_cast<unsigned>(blocks));
+  launch.blockDim = dim3(Threads);
+  launch.dynamicSmemBytes = shared;
+  launch.stream = on.handle;
+  check(cudaLaunchKernelEx(&launch, kernel, arguments), "the launch of a kernel");
+}
+
 // `arguments` are those of the kernel, but for the number of blocks. Counters are zeroed first.
 template <int Threads, class Arguments>
 void launch_blocks(stream on, void (*kernel)(Arguments), Arguments arguments, index rows,
@@ -37,12 +50,7 @@ void launch_blocks(stream on, void (*kernel)(Arguments), Arguments arguments, in
   // One at least, for what is done when all have ended.
   arguments.blocks = at_least(index{1}, at_most(index{processors} * resident, work_items));
   check(cudaMemsetAsync(counters, 0, bytes_of_counters, on.handle), "cudaMemsetAsync");
-  cudaLaunchConfig_t launch = {};
-  launch.gridDim = dim3(static_cast<unsigned>(arguments.blocks));
-  launch.blockDim = dim3(Threads);
-  launch.dynamicSmemBytes = shared;
-  launch.stream = on.handle;
-  check(cudaLaunchKernelEx(&launch, kernel, arguments), "the launch of a kernel");
+  launch_grid<Threads>(on, kernel, arguments, arguments.blocks, shared);
 }
 
 template <int Threads, class Arguments>

@@ -26,6 +26,21 @@ void launch_chunks(stream on, void (*kernel)(Arguments), Arguments const& argume
   launch_blocks<Config::threads>(on, kernel, arguments, arguments.shape.rows,
                                  arguments.work_items(), arguments.counters, chunk_workspace_bytes);
 }
+template <class Config, class Op, class Out, class State>
+__global__ void __launch_bounds__(Config::threads, Config::blocks)
+    device_step(__grid_constant__ step_arguments<Op, Out, State> const arguments) {
+  device_thread<Config::threads> machine;
+  step_kernel<Config>(machine, arguments, static_cast<index>(blockIdx.x));
+}
+template <class Config, class Op, class Out, class State>
+void queue_step(stream on, Op const& op, sequence_view<Out> const& output, workspace const& memory,
+                run_options<State> const& options) {
+  auto arguments = step_call<Config>(op, output, options, memory);
+  arguments.blocks = arguments.work_items();
+  check(cudaMemsetAsync(arguments.finished, 0, step_workspace_bytes, on.handle), "cudaMemsetAsync");
+  launch_grid<Config::threads>(on, device_step<Config, Op, Out, State>, arguments, arguments.blocks,
+                               arguments.layout.bytes);
+}
 // body(config) with the smallest that has room for the rows.
 template <class Op, class Body>
 void with_chunk_config(Op const& op, Body const& body) {
@@ -46,12 +61,17 @@ void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
          run_options<State> const& options = {}) {
   check_run<Op, Out>();
   if constexpr (chunkable<Op> && std::is_trivially_copyable_v<Op>)
-    if (runs_in_chunks(op))
+    if (runs_in_chunks(op)) {
+      if (runs_in_one_step(op, options))
+        return recurrence_shape(op.shape()).rows <= 128
+                   ? queue_step<step_config<128>>(on, op, output, memory, options)
+                   : queue_step<step_config<256>>(on, op, output, memory, options);
       return with_chunk_config(op, [&](auto config) {
         using Config = decltype(config);
         launch_chunks<Config>(on, device_chunks<Config, Op, Out, State>,
                               chunk_call<Config>(op, output, options, memory));
       });
+    }
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_scan_config<accumulate_type<Op>>;
     auto const arguments = scan_call<Config>(op, output, options, memory);

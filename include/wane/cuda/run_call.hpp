@@ -4,6 +4,7 @@
 
 #include "wane/cuda/chunk_call.hpp"
 #include "wane/cuda/scan_call.hpp"
+#include "wane/cuda/step_call.hpp"
 
 namespace wane::cuda {
 
@@ -18,10 +19,17 @@ bool runs_in_chunks(Op const& op) {
     return false;
 }
 
+// One token of each sequence of such a memory has a kernel of its own, which keeps to the state.
+template <class Op, class State>
+bool runs_in_one_step(Op const& op, run_options<State> const& options) {
+  return recurrence_shape(op.shape()).time == 1 && !options.packed.present();
+}
+
 // The bytes of workspace that run(stream, op, output, workspace, options) asks for. They depend on
 // shapes alone, so that one workspace, of the largest, serves many calls that follow each other.
 template <class Op, class State = accumulate_type<Op>>
 std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}) {
+  static_assert(step_workspace_bytes <= chunk_workspace_bytes);
   if (runs_in_chunks(op)) return chunk_workspace_bytes;
   if constexpr (scannable<Op>)
     return scan_workspace_bytes<default_scan_config<accumulate_type<Op>>>(op, options);

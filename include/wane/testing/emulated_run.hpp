@@ -81,12 +81,28 @@ void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out>
   }
 }
 
+// wane::cuda::run by the kernel for one token.
+template <class Config, class Op, class Out, class State>
+void run_one_step(emulated_gpu gpu, Op const& op, sequence_view<Out> output,
+                  run_options<State> const& options) {
+  lent_memory memory(cuda::step_workspace_bytes);
+  auto arguments = cuda::step_call<Config>(op, output, options, memory);
+  *arguments.finished = 0;
+  arguments.blocks = arguments.work_items();
+  for (index n = 0; n < arguments.blocks; ++n)
+    emulated_grid<Config::threads>({1, gpu.seed}, arguments.layout.bytes).run([&](auto& machine) {
+      cuda::step_kernel<Config>(machine, arguments, n);
+    });
+}
+
 // wane::cuda::run on memory of the host. Throws machine_fault where the kernel breaks a rule.
 template <class Config = small_scan, class Op, class Out, class State = accumulate_type<Op>>
 void run(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
          run_options<State> const& options = {}) {
   cuda::check_run<Op, Out>();
-  if constexpr (requires { Config::most_rows; }) {
+  if constexpr (requires { Config::groups; }) {
+    run_one_step<Config>(gpu, op, output, options);
+  } else if constexpr (requires { Config::most_rows; }) {
     run_in_chunks<Config>(gpu, op, output, options);
   } else if constexpr (cuda::chunkable<Op> && !scannable<Op>) {
     run_in_chunks<small_chunk>(gpu, op, output, options);
