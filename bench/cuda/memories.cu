@@ -203,7 +203,8 @@ measurement measured_backward(std::shared_ptr<memory_inputs> const& p, int round
   auto const op = p->erasing();
   auto const to = p->gradients();
   auto const dy = p->output_gradient();
-  auto const memory = std::make_shared<device_array<std::byte>>(cuda::adjoint_workspace_bytes(op));
+  auto const memory =
+      std::make_shared<device_array<std::byte>>(cuda::adjoint_workspace_bytes_for<io>(op));
   auto const by_wane = [=](cudaStream_t on) {
     cuda::adjoint(cuda::stream{on}, op, dy, to, cuda::workspace{memory->data(), memory->bytes()});
   };

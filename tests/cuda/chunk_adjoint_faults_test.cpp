@@ -21,7 +21,7 @@ struct faulty_adjoint {
   void operator()(Op const& op, wane::sequence_view<Out> dy, Gradients const& gradients,
                   wane::adjoint_options<State> const& options) const {
     using namespace wane::cuda;
-    wane::testing::lent_memory memory(chunk_adjoint_workspace_bytes<config>(op, options));
+    wane::testing::lent_memory memory(chunk_adjoint_workspace_bytes<config, Out>(op, options));
     auto const calls = chunk_adjoint_call<config>(op, dy, gradients, options, memory);
     run(calls.forward, -1, [](auto& machine, auto const& a) { chunk_kernel<config>(machine, a); });
     run(calls.backward, where == kernel::backward ? missing : -1,

@@ -35,17 +35,22 @@ consteval void check_adjoint() {
       "gradients of this one go to column, row and whole");
 }
 
-// The bytes of workspace that adjoint(stream, op, ..., workspace, options) asks for, whichever
-// gradients are taken.
-template <class Op, class State = accumulate_type<Op>>
-std::size_t adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options = {}) {
+// The bytes of workspace that adjoint(stream, op, output_gradient, ...) asks for, whichever
+// gradients are taken, where that of outputs is of the type Out; in bfloat16 memories ask for half.
+template <class Out, class Op, class State = accumulate_type<Op>>
+std::size_t adjoint_workspace_bytes_for(Op const& op, adjoint_options<State> const& options = {}) {
   if constexpr (chunkable<Op>)
     if (runs_in_chunks(op))
-      return chunk_adjoint_workspace_bytes<chunk_config<device_warps, 64>>(op, options);
+      return chunk_adjoint_workspace_bytes<chunk_config<device_warps, 64>, Out>(op, options);
   if constexpr (scannable<Op>)
     return scan_adjoint_workspace_bytes<default_adjoint_config<accumulate_type<Op>>>(op, options);
   else
     return 0;
+}
+// Enough for any type.
+template <class Op, class State = accumulate_type<Op>>
+std::size_t adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options = {}) {
+  return adjoint_workspace_bytes_for<accumulate_type<Op>>(op, options);
 }
 
 }  // namespace wane::cuda

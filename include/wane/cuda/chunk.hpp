@@ -12,7 +12,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
   using base::a_, base::at_, base::machine_, base::products_;
   using base::tokens, base::fades, base::by_row, base::erases, base::general, base::of_factor;
   using typename base::Token, typename base::tile, typename base::token_tiles,
-      typename base::warp_state;
+      typename base::warp_state, typename base::stored;
 
  public:
   WANE_HOST_DEVICE chunk_walk(M& machine, chunk_arguments<Op, Out, State> const& a)
@@ -62,7 +62,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
     if (!a_.kept) return;
     index const place = this->place_of_chunk(k);
     this->for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-      for (int e = 0; e < 4; ++e) *this->kept(place, r, e) = state[r].of[e];
+      for (int e = 0; e < 4; ++e) *this->kept(place, r, e) = stored(state[r].of[e]);
     });
   }
 

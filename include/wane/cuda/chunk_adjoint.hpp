@@ -35,18 +35,18 @@ struct chunk_sums {
 };
 
 template <class Op, class Out, class Gradients, class State>
-struct chunk_adjoint_arguments : chunk_walks {
+struct chunk_adjoint_arguments : chunk_walks<stored_for<Out>> {
   Op op;
   sequence_view<Out const> output_gradient;
   Gradients gradients;
   view<State const, 4> final_gradient;
   view<State, 4> initial_gradient;
   sequence_list sequences;
-  index states;  // one for each sequence
-  float* sums;   // [number of chunk][head][piece][chunk_sums]
+  index states;           // one for each sequence
+  stored_for<Out>* sums;  // [number of chunk][head][piece][chunk_sums]
   index blocks = 0;
 
-  WANE_HOST_DEVICE index work_items() const { return states * shape.heads * pieces; }
+  WANE_HOST_DEVICE index work_items() const { return states * this->shape.heads * this->pieces; }
 };
 
 // With S the state before a chunk, G the cotangent of that after it, and what the chunk's columns
@@ -63,7 +63,7 @@ class chunk_adjoint
   using base::tokens, base::fades, base::by_row, base::erases, base::general, base::of_factor,
       base::tiles;
   using typename base::Token, typename base::tile, typename base::products,
-      typename base::token_tiles, typename base::warp_state;
+      typename base::token_tiles, typename base::warp_state, typename base::stored;
   using numbers = typename chunk_sums<Token>::numbers;
   using Sink = sink_of<Gradients, Op>;
   static constexpr bool sums = takes_sums<Gradients, Op>;
@@ -163,7 +163,8 @@ class chunk_adjoint
     this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
       tile s[of_factor];
       unroll<of_factor>([&](auto n) WANE_INLINE_LAMBDA {
-        for (int e = 0; e < 4; ++e) s[n].of[e] = *this->kept(place, k * of_factor + n, e);
+        for (int e = 0; e < 4; ++e)
+          s[n].of[e] = static_cast<float>(*this->kept(place, k * of_factor + n, e));
       });
       this->add_reads(erased, products_.left_of(s), at_.reads[1], row);
     });
@@ -174,7 +175,7 @@ class chunk_adjoint
 
   WANE_INLINE void give_sums(warp_state const& cotangent, index place) const {
     chunk_sums<Token> const of{at_.rows};
-    float* const to = a_.sums + (place * a_.pieces + this->piece_) * of.size();
+    stored* const to = a_.sums + (place * a_.pieces + this->piece_) * of.size();
     unroll<(tiles + 3) / 4>([&](auto part) WANE_INLINE_LAMBDA {
       constexpr int first = part * 4;
       if (8 * first >= at_.rows) return;
@@ -196,11 +197,11 @@ class chunk_adjoint
     for (int e = 0; e < 4; ++e) {
       int const to = (8 * n + products_.column() + e % 2) * stride + this->column_of_number(e);
       this->template put<float>(at_.cotangent, to, cotangent.of[e]);
-      this->template put<float>(at_.state, to, *this->kept(place, r, e));
+      this->template put<float>(at_.state, to, static_cast<float>(*this->kept(place, r, e)));
     }
   }
   // The sums of eight rows with the columns of every token.
-  WANE_HOST_DEVICE void multiply_rows(float* to, chunk_sums<Token> const& of, int first,
+  WANE_HOST_DEVICE void multiply_rows(stored* to, chunk_sums<Token> const& of, int first,
                                       int row) const {
     std::size_t const key = has_erase<Token> && !general ? at_.written : at_.value;
     multiply_row_kind(to, of, numbers::of_query, at_.output_gradient, at_.state, first, row);
@@ -210,17 +211,17 @@ class chunk_adjoint
     if constexpr (general)
       multiply_row_kind(to, of, numbers::of_write, at_.written, at_.cotangent, first, row);
   }
-  WANE_HOST_DEVICE void multiply_row_kind(float* to, chunk_sums<Token> const& of, int number,
+  WANE_HOST_DEVICE void multiply_row_kind(stored* to, chunk_sums<Token> const& of, int number,
                                           std::size_t tokens_of, std::size_t rows_of, int first,
                                           int row) const {
     tile const sum =
         this->template pairs<float>(tokens_of, rows_of, row / 8, Config::columns, stride);
     for (int e = 0; e < 4; ++e)
       to[of.of_row(number + products_.row() + 8 * (e / 2),
-                   first + row + products_.column() + e % 2)] = sum.of[e];
+                   first + row + products_.column() + e % 2)] = stored(sum.of[e]);
   }
   // S . G of every row, four threads a row.
-  WANE_HOST_DEVICE void multiply_states(float* to, chunk_sums<Token> const& of, int first,
+  WANE_HOST_DEVICE void multiply_states(stored* to, chunk_sums<Token> const& of, int first,
                                         int rows) const {
     for (int n = machine_.thread(); n < 4 * rows_at_a_time; n += Config::threads) {
       int const row = n / 4;
@@ -229,11 +230,11 @@ class chunk_adjoint
         sum = multiply_add(this->template get<float>(at_.state, row * stride + j),
                            this->template get<float>(at_.cotangent, row * stride + j), sum);
       sum = sum_of_lanes<4>(sum);
-      if (n % 4 == 3 && row < rows) to[of.of_row(numbers::of_state, first + row)] = sum;
+      if (n % 4 == 3 && row < rows) to[of.of_row(numbers::of_state, first + row)] = stored(sum);
     }
   }
   // The sums of pairs of tokens, and of direct.
-  WANE_HOST_DEVICE void multiply_columns(float* to, chunk_sums<Token> const& of) const {
+  WANE_HOST_DEVICE void multiply_columns(stored* to, chunk_sums<Token> const& of) const {
     std::size_t const key = has_erase<Token> && !general ? at_.written : at_.value;
     auto const multiply = [&](int kind, std::size_t reader, std::size_t writer) {
       for (int n = 0; n < 2; ++n)
@@ -241,7 +242,7 @@ class chunk_adjoint
           tile const sum = this->template pairs<float>(reader, writer, n, Config::columns, stride);
           for (int e = 0; e < 4; ++e)
             to[of.of_pair(kind, products_.row() + 8 * (e / 2),
-                          8 * n + products_.column() + e % 2)] = sum.of[e];
+                          8 * n + products_.column() + e % 2)] = stored(sum.of[e]);
         }
     };
     multiply(0, at_.output_gradient, key);
@@ -256,7 +257,7 @@ class chunk_adjoint
                            this->template get<float>(at_.output_gradient, at), sum);
       });
       sum = sum_of_lanes<base::lanes>(sum);
-      if (this->lane() == base::lanes - 1) to[of.of_direct(this->token())] = sum;
+      if (this->lane() == base::lanes - 1) to[of.of_direct(this->token())] = stored(sum);
     }
   }
   // For the last of every `count` neighbours, the sum of theirs.

@@ -8,7 +8,7 @@
 namespace wane::cuda {
 
 // The workspace: counters of both walks, the states before all chunks, sums over columns.
-template <class Config, class Op>
+template <class Config, class Op, class Stored>
 struct chunk_adjoint_workspace {
   std::size_t kept_at = rounded_up(2 * chunk_workspace_bytes), sums_at, bytes;
 
@@ -16,18 +16,18 @@ struct chunk_adjoint_workspace {
     index const pieces = pieces_of<Config>(shape.columns), rows = whole_rows(shape.rows);
     auto const of = [&](index numbers) {
       return rounded_up(static_cast<std::size_t>(chunks * shape.heads * pieces * numbers) *
-                        sizeof(float));
+                        sizeof(Stored));
     };
     sums_at = kept_at + of(rows * Config::columns);
     bytes = sums_at + of(chunk_sums<token_of<Op>>{rows}.size());
   }
 };
 
-template <class Config, class Op, class State>
+template <class Config, class Out, class Op, class State>
 std::size_t chunk_adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options) {
   recurrence_shape const shape = checked_extents(op);
   index const sequences = sequences_of(shape, options.packed);
-  return chunk_adjoint_workspace<Config, Op>(
+  return chunk_adjoint_workspace<Config, Op, stored_for<std::remove_const_t<Out>>>(
              shape, numbers_of_chunks(sequences_of_call(shape.time, sequences, options), sequences))
       .bytes;
 }
@@ -55,17 +55,17 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
                         workspace const& memory) {
   using Dy = std::remove_const_t<Out>;
   using Token = token_of<Op>;
-  using stored = typename precision_for<Dy>::stored;
+  using stored = stored_for<Dy>;
   recurrence_shape const shape = op.shape();
   index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);
   check_rows<Config>(op);
   sequence_list const list = sequences_of_call(shape.time, sequences, options);
   index const chunks = numbers_of_chunks(list, sequences);
-  chunk_adjoint_workspace<Config, Op> const parts(shape, chunks);
+  chunk_adjoint_workspace<Config, Op, stored> const parts(shape, chunks);
   check_workspace(memory, parts.bytes, "adjoint_workspace_bytes");
   auto* const start = static_cast<std::byte*>(memory.data);
   auto* const counters = static_cast<std::uint64_t*>(memory.data);
-  auto* const kept = reinterpret_cast<float*>(start + parts.kept_at);
+  auto* const kept = reinterpret_cast<stored*>(start + parts.kept_at);
   index const pieces = pieces_of<Config>(shape.columns);
   return chunk_adjoint_calls<Op, Dy, Gradients, State>{
       {{op, {}, options.initial.values, {}, nullptr, list, sequences},
@@ -79,7 +79,7 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
        options.initial_gradient.values,
        list,
        sequences,
-       reinterpret_cast<float*>(start + parts.sums_at)},
+       reinterpret_cast<stored*>(start + parts.sums_at)},
       chunk_layout::of_gradients<Token>(shape.rows),
       chunks * shape.heads};
 }

@@ -20,7 +20,7 @@ chunk_arguments<Op, Out, State> chunk_call(Op const& op, sequence_view<Out> outp
   recurrence_shape const shape = op.shape();
   return {common,
           {shape, pieces_of<Config>(shape.columns),
-           chunk_layout::of<Config, token_of<Op>, typename precision_for<Out>::stored>(shape.rows),
+           chunk_layout::of<Config, token_of<Op>, stored_for<Out>>(shape.rows),
            static_cast<std::uint64_t*>(memory.data), nullptr}};
 }
 

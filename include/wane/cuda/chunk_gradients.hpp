@@ -57,7 +57,8 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
   // A number summed over the pieces of the head, in their order.
   WANE_HOST_DEVICE float sum(index number) const {
     float total = 0;
-    for (index p = 0; p < a_.pieces; ++p) total += sums_[p * parts_.size() + number];
+    for (index p = 0; p < a_.pieces; ++p)
+      total += static_cast<float>(sums_[p * parts_.size() + number]);
     return total;
   }
   // What a token reads before it writes is no pair.
@@ -113,7 +114,7 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
 
   chunk_sums<Token> const parts_{this->at_.rows};
   index const head_, number_, sequence_, first_;
-  float const* const sums_;
+  typename Precision::stored const* const sums_;
 };
 
 }  // namespace wane::cuda

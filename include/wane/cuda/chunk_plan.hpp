@@ -4,6 +4,7 @@
 
 #include "wane/core/recurrence.hpp"
 #include "wane/cuda/run_arguments.hpp"
+#include "wane/cuda/unit_products.hpp"
 #include "wane/run/micro_chunk.hpp"
 
 namespace wane::cuda {
@@ -133,17 +134,20 @@ struct chunk_layout {
 };
 
 // What every block of a walk knows. A block takes some columns of a head of a sequence at a time.
+template <class Stored>
 struct chunk_walks {
   recurrence_shape shape;
   index pieces;  // of the columns of a head
   chunk_layout layout;
   std::uint64_t* counters;  // tickets, and blocks that have ended; zero at first
-  float* kept;              // states before chunks, [number][head][row][column], whole rows and
+  Stored* kept;             // states before chunks, [number][head][row][column], whole rows and
                             // pieces; of a run none
 };
 template <class Op, class Out, class State>
-struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks {
-  WANE_HOST_DEVICE index work_items() const { return this->states * shape.heads * pieces; }
+struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks<stored_for<Out>> {
+  WANE_HOST_DEVICE index work_items() const {
+    return this->states * this->shape.heads * this->pieces;
+  }
 };
 
 }  // namespace wane::cuda

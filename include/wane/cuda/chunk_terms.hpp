@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "wane/cuda/chunk_plan.hpp"
-#include "wane/cuda/unit_products.hpp"
 
 namespace wane::cuda {
 

@@ -46,7 +46,7 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     return (first_chunk(a_.sequences, sequence_) + first_token / tokens) * a_.shape.heads + head_;
   }
   // Number e of tile r of the state kept before a chunk.
-  WANE_INLINE float* kept(index place, int r, int e) const {
+  WANE_INLINE stored* kept(index place, int r, int e) const {
     index const columns = a_.pieces * Config::columns;
     index const i = 8 * r + products_.column() + e % 2;
     return a_.kept + (place * at_.rows + i) * columns + first_column() + column_of_number(e);

@@ -30,6 +30,9 @@ using precision_for =
     std::conditional_t<std::is_same_v<Out, bfloat16>, in_bfloat16,
                        std::conditional_t<std::is_same_v<Out, float16>, in_tf32, in_two_tf32>>;
 
+template <class Out>
+using stored_for = typename precision_for<Out>::stored;
+
 // Two neighbours in shared memory.
 template <class T>
 struct alignas(2 * sizeof(T)) pair_of {

@@ -63,7 +63,7 @@ void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> out
 template <class Config, class Op, class Out, class Gradients, class State>
 void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,
                        Gradients const& gradients, adjoint_options<State> const& options) {
-  lent_memory memory(cuda::chunk_adjoint_workspace_bytes<Config>(op, options));
+  lent_memory memory(cuda::chunk_adjoint_workspace_bytes<Config, Out>(op, options));
   auto const calls =
       cuda::chunk_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
   run_chunks<Config>(gpu, calls.forward, [](auto& machine, auto const& arguments) {
