@@ -54,7 +54,7 @@ outcome with_fault(Op const& op, Exact const& exact, fault const& what, unsigned
     return support::widened(y);
   };
   auto const emulated = [&](auto const& of, auto const& y, auto const& options) {
-    wane::testing::lent_memory memory(wane::cuda::chunk_workspace_bytes);
+    wane::testing::lent_memory memory(wane::cuda::bytes_of_counters);
     auto arguments = wane::cuda::chunk_call<config>(of, y, options, memory);
     arguments.counters[0] = arguments.counters[1] = 0;
     arguments.blocks = 1;

@@ -27,6 +27,10 @@ TEST_F(GpuChunks, AreTheRecurrenceOfWhatErasesElsewhere) {
   cases.rwkv7<wane::float16>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
   cases.rwkv7<wane::float16>({.time = 100, .rows = 61, .columns = 5}, true);
 }
+TEST_F(GpuChunks, AreTheRecurrenceInSegments) {
+  cases.gated_delta_net<float>({.time = 3001, .heads = 1, .rows = 64, .columns = 64});
+  cases.rwkv7<wane::float16>({.time = 3001, .heads = 2, .rows = 64, .columns = 70});
+}
 TEST_F(GpuChunks, AreATokenOfTheRecurrence) {
   cases.gated_delta_net<float>({.batch = 70, .time = 1, .rows = 64, .columns = 64});
   cases.gated_delta_net<float>({.batch = 3, .time = 1, .rows = 200, .columns = 130});

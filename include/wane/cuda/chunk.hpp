@@ -14,24 +14,28 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
   using typename base::Token, typename base::tile, typename base::token_tiles,
       typename base::warp_state, typename base::stored;
 
+  using part = chunk_segments::part;
+
  public:
   WANE_HOST_DEVICE chunk_walk(M& machine, chunk_arguments<Op, Out, State> const& a)
       : base(machine, a) {}
 
   WANE_HOST_DEVICE void operator()() {
-    this->for_work([&]() WANE_INLINE_LAMBDA { walk(); });
+    this->for_work(a_.pieces_now(), [&](index n) WANE_INLINE_LAMBDA { walk(n); });
     write_positions(machine_, a_, a_.counters + 1,
                     this->template shared<std::uint64_t>(at_.ticket) + 1);
   }
 
  private:
-  WANE_INLINE void walk() {
+  WANE_INLINE void walk(index segment) {
     sequence_tokens const of(a_.sequences, this->sequence_);
+    bool const last = segment + 1 == a_.segments.count;
+    index const end = last ? of.count : (segment + 1) * a_.segments.tokens;
     warp_state state;
-    this->load(state, a_.initial);
+    begin(state, segment);
     int one_by_one = 0;  // tokens that are to be taken so
-    for (index k = 0; k < of.count;) {
-      int const n = one_by_one > 0 ? 1 : static_cast<int>(at_most(index{tokens}, of.count - k));
+    for (index k = segment * a_.segments.tokens; k < end;) {
+      int const n = one_by_one > 0 ? 1 : static_cast<int>(at_most(index{tokens}, end - k));
       bool const present = this->token() < n;
       auto const where = of.at(k + this->token(), this->head_);
       auto const found = this->bring(where, present, this->first_column());
@@ -46,7 +50,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
       this->prepare({resets, resets});
       advance(state, resets);
       machine_.barrier();
-      if (present && a_.output.data)
+      if (present && a_.output.data && a_.segments.now != part::effects)
         this->for_columns([&](int j) {
           if (this->first_column() + j < a_.shape.columns)
             a_.output.write(where, this->first_column() + j,
@@ -54,7 +58,32 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
         });
       k += n, one_by_one -= one_by_one > 0;
     }
-    this->save(state, a_.final);
+    if (a_.segments.now == part::effects)
+      this->for_tiles([&](auto r) WANE_INLINE_LAMBDA {
+        for (int e = 0; e < 4; ++e) *behind(segment, r, e) = state[r].of[e];
+      });
+    else if (last)
+      this->save(state, a_.final);
+  }
+
+  // Number e of tile r of the state behind a segment.
+  WANE_INLINE float* behind(index segment, int r, int e) const {
+    index const place = (segment * a_.states + this->sequence_) * a_.shape.heads + this->head_;
+    return this->in_pieces(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces, r, e);
+  }
+  // The state before a segment: of effects nothing, or unit vectors behind the state's columns.
+  WANE_INLINE void begin(warp_state& state, index segment) const {
+    if (segment == 0 && this->piece_ < a_.pieces) return this->load(state, a_.initial);
+    index const unit = (this->piece_ - a_.pieces) * Config::columns;
+    unroll<base::tiles>([&](auto r) WANE_INLINE_LAMBDA {
+      state[r] = {};
+      if (8 * r >= at_.rows) return;
+      for (int e = 0; e < 4; ++e)
+        if (a_.segments.now == part::outputs)
+          state[r].of[e] = *behind(segment - 1, r, e);
+        else if (8 * r + products_.column() + e % 2 == unit + this->column_of_number(e))
+          state[r].of[e] = 1.f;
+    });
   }
 
   // The state before the chunk that begins with token k.
@@ -114,5 +143,34 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
     return s;
   }
 };
+
+// The states behind segments, one after the other, from what each makes of none and of unit
+// vectors. A block takes a piece of a head of a sequence, a thread some rows of a column.
+template <class Config, machine M, class Arguments>
+WANE_HOST_DEVICE void link_segments(M& machine, Arguments const& a, index block) {
+  index const piece = block % a.pieces, line = block / a.pieces, rows = a.layout.rows;
+  index const columns = (a.pieces + a.segments.unit_pieces) * Config::columns;
+  index const column = piece * Config::columns + machine.thread() % Config::columns;
+  constexpr index together = 8, step = Config::threads / Config::columns * together;
+  index const first = machine.thread() / Config::columns * together;
+  for (index n = 1; n + 1 < a.segments.count; ++n) {
+    auto const state = [&](index segment) {
+      return a.segments.states + (segment * a.states * a.shape.heads + line) * rows * columns;
+    };
+    float const *const before = state(n - 1), *const units = state(n) + a.pieces * Config::columns;
+    machine.barrier();
+    for (index i = first; i < rows; i += step) {
+      float sum[together];
+      for (int r = 0; r < together; ++r) sum[r] = state(n)[(i + r) * columns + column];
+      for (index k = 0; k < a.shape.rows; ++k)
+        for (int r = 0; r < together; ++r) {
+          // What is forgotten may be no number.
+          float const unit = units[(i + r) * columns + k];
+          if (unit != 0.f) sum[r] = multiply_add(unit, before[k * columns + column], sum[r]);
+        }
+      for (int r = 0; r < together; ++r) state(n)[(i + r) * columns + column] = sum[r];
+    }
+  }
+}
 
 }  // namespace wane::cuda

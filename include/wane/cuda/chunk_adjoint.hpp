@@ -75,7 +75,7 @@ class chunk_adjoint
       : base(machine, a) {}
 
   WANE_HOST_DEVICE void operator()() {
-    this->for_work([&]() WANE_INLINE_LAMBDA { walk(); });
+    this->for_work(a_.pieces, [&](index) WANE_INLINE_LAMBDA { walk(); });
   }
 
  private:

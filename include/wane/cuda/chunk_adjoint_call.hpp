@@ -10,7 +10,7 @@ namespace wane::cuda {
 // The workspace: counters of both walks, the states before all chunks, sums over columns.
 template <class Config, class Op, class Stored>
 struct chunk_adjoint_workspace {
-  std::size_t kept_at = rounded_up(2 * chunk_workspace_bytes), sums_at, bytes;
+  std::size_t kept_at = rounded_up(2 * bytes_of_counters), sums_at, bytes;
 
   chunk_adjoint_workspace(recurrence_shape const& shape, index chunks) {
     index const pieces = pieces_of<Config>(shape.columns), rows = whole_rows(shape.rows);
@@ -69,7 +69,8 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
   index const pieces = pieces_of<Config>(shape.columns);
   return chunk_adjoint_calls<Op, Dy, Gradients, State>{
       {{op, {}, options.initial.values, {}, nullptr, list, sequences},
-       {shape, pieces, chunk_layout::of<Config, Token, stored>(shape.rows), counters, kept}},
+       {shape, pieces, chunk_layout::of<Config, Token, stored>(shape.rows), counters, kept},
+       {1, shape.time}},
       {{shape, pieces, chunk_layout::of_adjoint<Config, Token, stored>(shape.rows), counters + 2,
         kept},
        op,

@@ -12,13 +12,15 @@ namespace wane::cuda {
 // Tokens that a block takes at a time: what the matrix unit sums over, at once or in two.
 inline constexpr int chunk_tokens = 16;
 
-// Warps of a block, with 16 columns of the state each, and the most rows that these may have.
-template <int Warps, int MostRows>
+// Warps of a block, with 16 columns of the state each, and the most rows that these may have. Where
+// there are fewer blocks than wanted, sequences are cut, into segments of so many chunks at least.
+template <int Warps, int MostRows, int Wanted = 512, int LeastChunks = 32>
 struct chunk_config {
   static_assert(MostRows % 16 == 0);
   static constexpr int threads = Warps * warp_size;
   static constexpr int columns = Warps * 16;
   static constexpr int most_rows = MostRows;
+  static constexpr index wanted = Wanted, least_chunks = LeastChunks;
 };
 inline constexpr int device_warps = 4;  // of a block on a GPU
 
@@ -133,6 +135,31 @@ struct chunk_layout {
   }
 };
 
+// Segments of sequences that are walked side by side, twice: first for what each makes of a state,
+// which is E + T S, E being what it makes of none and T what it makes of unit vectors, without
+// values; then, when the states behind them have been found one after the other, for the outputs.
+struct chunk_segments {
+  enum class part { whole, effects, outputs };
+  index count = 1, tokens = 0;  // tokens of each, but the last
+  index unit_pieces = 0;        // of the columns of T
+  float* states = nullptr;      // behind each but the last, [segment][sequence][head][row][column],
+                                // whole rows, and pieces of E and of T
+  part now = part::whole;
+
+  template <class Config>
+  static chunk_segments of(recurrence_shape const& shape, sequence_list const& all,
+                           index sequences) {
+    index const pieces = (shape.columns + Config::columns - 1) / Config::columns;
+    index const chunks = chunks_in(all.time), lines = sequences * shape.heads * pieces;
+    index const count =
+        at_most(Config::wanted / at_least(index{1}, lines), chunks / Config::least_chunks);
+    if (all.starts || count < 3) return {1, all.time};
+    index const each = (chunks + count - 1) / count;
+    return {(chunks + each - 1) / each, each * chunk_tokens,
+            (shape.rows + Config::columns - 1) / Config::columns};
+  }
+};
+
 // What every block of a walk knows. A block takes some columns of a head of a sequence at a time.
 template <class Stored>
 struct chunk_walks {
@@ -145,8 +172,17 @@ struct chunk_walks {
 };
 template <class Op, class Out, class State>
 struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks<stored_for<Out>> {
+  chunk_segments segments;
+
+  // Pieces of a head that are walked, and how often sequences are.
+  WANE_HOST_DEVICE index pieces_now() const {
+    return this->pieces +
+           (segments.now == chunk_segments::part::effects ? segments.unit_pieces : 0);
+  }
   WANE_HOST_DEVICE index work_items() const {
-    return this->states * this->shape.heads * this->pieces;
+    index const walks =
+        segments.now == chunk_segments::part::effects ? segments.count - 1 : segments.count;
+    return this->states * this->shape.heads * pieces_now() * walks;
   }
 };
 

@@ -28,15 +28,15 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   // What a warp has in registers: a variable of its own, whose address nobody takes.
   using warp_state = tile[tiles];
 
-  // walk() for every piece of work; at last positions are written.
+  // walk(n) for every piece of work, n counting those of a sequence, a head and a piece.
   template <class Walk>
-  WANE_INLINE void for_work(Walk const& walk) {
+  WANE_INLINE void for_work(index pieces, Walk const& walk) {
     auto const items = static_cast<std::uint64_t>(a_.work_items());
     for (std::uint64_t ticket; (ticket = take()) < items;) {
-      auto const item = static_cast<index>(ticket), line = item / a_.pieces;
-      piece_ = item % a_.pieces;
-      head_ = line % a_.shape.heads, sequence_ = line / a_.shape.heads;
-      walk();
+      auto const item = static_cast<index>(ticket), line = item / pieces;
+      index const sequence = line / a_.shape.heads;
+      piece_ = item % pieces, head_ = line % a_.shape.heads, sequence_ = sequence % a_.states;
+      walk(sequence / a_.states);
     }
   }
   WANE_HOST_DEVICE index first_column() const { return piece_ * Config::columns; }
@@ -47,9 +47,13 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   }
   // Number e of tile r of the state kept before a chunk.
   WANE_INLINE stored* kept(index place, int r, int e) const {
-    index const columns = a_.pieces * Config::columns;
-    index const i = 8 * r + products_.column() + e % 2;
-    return a_.kept + (place * at_.rows + i) * columns + first_column() + column_of_number(e);
+    return in_pieces(a_.kept, place, a_.pieces, r, e);
+  }
+  // The same in states of whole rows and so many pieces, one after the other.
+  template <class X>
+  WANE_INLINE X* in_pieces(X* states, index place, index pieces, int r, int e) const {
+    index const i = 8 * r + products_.column() + e % 2, columns = pieces * Config::columns;
+    return states + (place * at_.rows + i) * columns + first_column() + column_of_number(e);
   }
 
   // body(k, its first row) for the factors of a product that have rows.

@@ -22,9 +22,15 @@ __global__ void __launch_bounds__(Config::threads, 1)
   chunk_kernel<Config>(machine, arguments);
 }
 template <class Config, class Arguments>
+__global__ void __launch_bounds__(Config::threads, 1)
+    device_links(__grid_constant__ Arguments const arguments) {
+  device_thread<Config::threads> machine;
+  link_segments<Config>(machine, arguments, static_cast<index>(blockIdx.x));
+}
+template <class Config, class Arguments>
 void launch_chunks(stream on, void (*kernel)(Arguments), Arguments const& arguments) {
   launch_blocks<Config::threads>(on, kernel, arguments, arguments.shape.rows,
-                                 arguments.work_items(), arguments.counters, chunk_workspace_bytes);
+                                 arguments.work_items(), arguments.counters, bytes_of_counters);
 }
 template <class Config, class Op, class Out, class State>
 __global__ void __launch_bounds__(Config::threads, Config::blocks)
@@ -68,8 +74,16 @@ void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
                    : queue_step<step_config<256>>(on, op, output, memory, options);
       return with_chunk_config(op, [&](auto config) {
         using Config = decltype(config);
-        launch_chunks<Config>(on, device_chunks<Config, Op, Out, State>,
-                              chunk_call<Config>(op, output, options, memory));
+        using arguments = chunk_arguments<Op, Out, State>;
+        in_segments(
+            chunk_call<Config>(op, output, options, memory),
+            [&](arguments const& a) {
+              launch_chunks<Config>(on, device_chunks<Config, Op, Out, State>, a);
+            },
+            [&](arguments const& a) {
+              launch_grid<Config::threads>(on, device_links<Config, arguments>, a,
+                                           a.states * a.shape.heads * a.pieces, 0);
+            });
       });
     }
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {

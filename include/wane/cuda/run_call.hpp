@@ -29,8 +29,10 @@ bool runs_in_one_step(Op const& op, run_options<State> const& options) {
 // shapes alone, so that one workspace, of the largest, serves many calls that follow each other.
 template <class Op, class State = accumulate_type<Op>>
 std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}) {
-  static_assert(step_workspace_bytes <= chunk_workspace_bytes);
-  if (runs_in_chunks(op)) return chunk_workspace_bytes;
+  static_assert(step_workspace_bytes <= bytes_of_counters);
+  if constexpr (chunkable<Op>)
+    if (runs_in_chunks(op))
+      return chunk_workspace_bytes<chunk_config<device_warps, 64>>(op, options);
   if constexpr (scannable<Op>)
     return scan_workspace_bytes<default_scan_config<accumulate_type<Op>>>(op, options);
   else

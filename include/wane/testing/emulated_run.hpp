@@ -55,10 +55,20 @@ void run_chunks(emulated_gpu gpu, Arguments arguments, Body const& body) {
 template <class Config, class Op, class Out, class State>
 void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
                    run_options<State> const& options) {
-  lent_memory memory(cuda::chunk_workspace_bytes);
-  run_chunks<Config>(
-      gpu, cuda::chunk_call<Config>(op, output, options, memory),
-      [](auto& machine, auto const& arguments) { cuda::chunk_kernel<Config>(machine, arguments); });
+  lent_memory memory(cuda::chunk_workspace_bytes<Config>(op, options));
+  cuda::in_segments(
+      cuda::chunk_call<Config>(op, output, options, memory),
+      [&](auto const& part) {
+        run_chunks<Config>(gpu, part, [](auto& machine, auto const& arguments) {
+          cuda::chunk_kernel<Config>(machine, arguments);
+        });
+      },
+      [&](auto const& part) {
+        for (index n = 0; n < part.states * part.shape.heads * part.pieces; ++n)
+          emulated_grid<Config::threads>({1, gpu.seed}, 0).run([&](auto& machine) {
+            cuda::link_segments<Config>(machine, part, n);
+          });
+      });
 }
 template <class Config, class Op, class Out, class Gradients, class State>
 void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,

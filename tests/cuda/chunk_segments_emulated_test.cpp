@@ -1,0 +1,39 @@
+// Sequences that the chunk kernel of wane::cuda cuts in segments, on an emulated GPU.
+// SPDX-License-Identifier: MIT
+#include "cuda/chunk_cases.hpp"
+#include "wane/testing/emulated_run.hpp"
+
+namespace wane::testing {
+namespace {
+
+// Segments of a chunk.
+using cut = cuda::chunk_config<1, 32, 64, 1>;
+support::chunk_cases<emulated_runner<cut>> const cases;
+support::chunk_shape const shape{.time = 150, .heads = 2, .rows = 20, .columns = 20};
+
+TEST(EmulatedChunksInSegments, AreCutWhereBlocksAreFew) {
+  support::chunk_numbers<float> const x{.shape = shape};
+  auto const op = x.gla();
+  lent_memory memory(cuda::chunk_workspace_bytes<cut>(op, run_options<float>{}));
+  std::vector<float> y(x.value.size());
+  sequence_view<float> const output(y.data(), 1, 150, 2, 20);
+  auto const segments = cuda::chunk_call<cut>(op, output, run_options<float>{}, memory).segments;
+  EXPECT_EQ(segments.count, 10);
+  EXPECT_EQ(segments.tokens, 16);
+  lent_memory less(cuda::bytes_of_counters);
+  EXPECT_THROW(cuda::chunk_call<cut>(op, output, run_options<float>{}, less), error);
+}
+TEST(EmulatedChunksInSegments, AreTheRecurrence) {
+  cases.gla<float>(shape), cases.mamba2<float>(shape), cases.gated_delta_net<float>(shape);
+  cases.rwkv7<float>(shape), cases.gated_delta_net<bfloat16>(shape);
+}
+TEST(EmulatedChunksInSegments, AreTheRecurrenceHoweverStrongDecaysAre) {
+  cases.rwkv7<float>({.time = 70, .heads = 1}, true);
+}
+TEST(EmulatedChunksInSegments, ForgetWhatIsNoNumber) {
+  support::chunk_cases<emulated_runner<cuda::chunk_config<2, 16, 64, 1>>> const two;
+  two.forget_what_is_no_number(), two.keep_what_is_no_number();
+}
+
+}  // namespace
+}  // namespace wane::testing
