@@ -19,11 +19,7 @@ TEST_F(GpuChunks, AreTheRecurrenceOfAHeadThatFades) {
   cases.gated_delta_net<float>({.time = 100, .rows = 61, .columns = 5}, true);
   cases.gated_delta_net<float>({.time = 50, .rows = 256, .columns = 130});
 }
-TEST_F(GpuChunks, AreTheRecurrenceOfRowsThatFade) {
-  cases.kimi<wane::bfloat16>({.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 64});
-  cases.kimi<wane::bfloat16>({.time = 100, .rows = 61, .columns = 5}, true);
-}
-TEST_F(GpuChunks, AreTheRecurrenceOfWhatErasesElsewhere) {
+TEST_F(GpuChunks, AreTheRecurrenceOfRowsThatFadeAndEraseElsewhere) {
   cases.rwkv7<wane::float16>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
   cases.rwkv7<wane::float16>({.time = 100, .rows = 61, .columns = 5}, true);
 }

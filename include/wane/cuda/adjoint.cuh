@@ -55,9 +55,9 @@ void queue_chunk_adjoint(stream on, Op const& op, sequence_view<Out> const& outp
   launch_chunks<Config>(on, device_chunk_adjoint<Config, Op, Dy, Gradients, State>, calls.backward);
   if constexpr (takes_sums<Gradients, Op>) {
     auto const last = calls.last();
-    auto* const kernel = device_chunk_gradients<Config, Op, Dy, Gradients, State>;
+    auto* const kernel = device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>;
     prepare_kernel(kernel, last.shape.rows, last.layout.bytes);
-    launch_grid<Config::threads>(on, kernel, last, calls.chunks, last.layout.bytes);
+    launch_grid<any_chunk_config::threads>(on, kernel, last, calls.chunks, last.layout.bytes);
   }
 }
 

@@ -41,7 +41,7 @@ template <class Out, class Op, class State = accumulate_type<Op>>
 std::size_t adjoint_workspace_bytes_for(Op const& op, adjoint_options<State> const& options = {}) {
   if constexpr (chunkable<Op>)
     if (runs_in_chunks(op))
-      return chunk_adjoint_workspace_bytes<chunk_config<device_warps, 64>, Out>(op, options);
+      return chunk_adjoint_workspace_bytes<any_chunk_config, Out>(op, options);
   if constexpr (scannable<Op>)
     return scan_adjoint_workspace_bytes<default_adjoint_config<accumulate_type<Op>>>(op, options);
   else

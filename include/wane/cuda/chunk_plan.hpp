@@ -23,6 +23,8 @@ struct chunk_config {
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
 };
 inline constexpr int device_warps = 4;  // of a block on a GPU
+// Where the number of rows decides nothing.
+using any_chunk_config = chunk_config<device_warps, 64>;
 
 // Every chunk has a number, in the order of sequences and, within one, of its walk. Where sequences
 // are packed, some numbers have no chunk.

@@ -81,7 +81,7 @@ void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
               launch_chunks<Config>(on, device_chunks<Config, Op, Out, State>, a);
             },
             [&](arguments const& a) {
-              launch_grid<Config::threads>(on, device_links<Config, arguments>, a,
+              launch_grid<Config::threads>(on, device_links<any_chunk_config, arguments>, a,
                                            a.states * a.shape.heads * a.pieces, 0);
             });
       });

@@ -31,8 +31,7 @@ template <class Op, class State = accumulate_type<Op>>
 std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}) {
   static_assert(step_workspace_bytes <= bytes_of_counters);
   if constexpr (chunkable<Op>)
-    if (runs_in_chunks(op))
-      return chunk_workspace_bytes<chunk_config<device_warps, 64>>(op, options);
+    if (runs_in_chunks(op)) return chunk_workspace_bytes<any_chunk_config>(op, options);
   if constexpr (scannable<Op>)
     return scan_workspace_bytes<default_scan_config<accumulate_type<Op>>>(op, options);
   else
