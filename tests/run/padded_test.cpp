@@ -102,13 +102,15 @@ TYPED_TEST(PaddedBatches, OfMemoriesAreBlindToPadding) {
   for (memory_size const& size : {memory_size{batch, time, heads, 5, 17},
                                   {batch, time, heads, 3, 9, 1, {.normalise = true}}}) {
     expect_blind_to_padding(gla_problem<T>(size));
-    expect_blind_to_padding(retnet_problem<T>(size));
-    expect_blind_to_padding(delta_net_problem<T>(size));
     expect_blind_to_padding(gated_delta_net_problem<T>(size));
-    expect_blind_to_padding(kimi_problem<T>(size));
     expect_blind_to_padding(rwkv7_problem<T>(size));
-    expect_blind_to_padding(linear_attention_problem<T>(size));
-    expect_blind_to_padding(vla_delta_net_problem<T>(size));
+    if constexpr (std::is_same_v<T, double>) {  // the others go the same ways
+      expect_blind_to_padding(retnet_problem<T>(size));
+      expect_blind_to_padding(delta_net_problem<T>(size));
+      expect_blind_to_padding(kimi_problem<T>(size));
+      expect_blind_to_padding(linear_attention_problem<T>(size));
+      expect_blind_to_padding(vla_delta_net_problem<T>(size));
+    }
   }
 }
 

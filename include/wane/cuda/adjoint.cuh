@@ -34,7 +34,7 @@ void launch_adjoint(stream on, scan_adjoint_calls<Op, Out, Gradients, State> con
 }
 
 template <class Config, class Op, class Out, class Gradients, class State>
-__global__ void __launch_bounds__(Config::threads, 1) device_chunk_adjoint(
+__global__ void __launch_bounds__(Config::threads, Config::blocks) device_chunk_adjoint(
     __grid_constant__ chunk_adjoint_arguments<Op, Out, Gradients, State> const arguments) {
   device_thread<Config::threads> machine;
   chunk_adjoint_kernel<Config>(machine, arguments);

@@ -24,8 +24,9 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
 
   WANE_HOST_DEVICE chunk_pairs(M& machine, Arguments const& a) : base(machine, a) {}
 
-  // All that the columns need of a chunk. Begins and ends behind a barrier.
-  WANE_HOST_DEVICE void prepare(typename base::resetting how) const {
+  // All that the columns need of a chunk. Begins and ends behind a barrier. (Inlined, it would take
+  // registers from the state.)
+  [[gnu::noinline]] WANE_HOST_DEVICE void prepare(typename base::resetting how) const {
     for (int i = machine_.thread(); i < at_.rows; i += Config::threads) this->scale_row(i, how);
     if constexpr (!by_row)
       if (machine_.thread() < tokens) this->scale_token(machine_.thread(), how);

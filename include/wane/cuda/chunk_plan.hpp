@@ -20,6 +20,7 @@ struct chunk_config {
   static constexpr int threads = Warps * warp_size;
   static constexpr int columns = Warps * 16;
   static constexpr int most_rows = MostRows;
+  static constexpr int blocks = MostRows > 128 ? 2 : 3;  // that a processor has registers for
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
 };
 inline constexpr int device_warps = 4;  // of a block on a GPU

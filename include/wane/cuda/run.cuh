@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(Config::threads, 2)
 }
 
 template <class Config, class Op, class Out, class State>
-__global__ void __launch_bounds__(Config::threads, 1)
+__global__ void __launch_bounds__(Config::threads, Config::blocks)
     device_chunks(__grid_constant__ chunk_arguments<Op, Out, State> const arguments) {
   device_thread<Config::threads> machine;
   chunk_kernel<Config>(machine, arguments);
