@@ -30,6 +30,25 @@ TEST(EmulatedChunksInSegments, AreTheRecurrence) {
 TEST(EmulatedChunksInSegments, AreTheRecurrenceHoweverStrongDecaysAre) {
   cases.rwkv7<float>({.time = 70, .heads = 1}, true);
 }
+// Whichever blocks go first.
+TEST(EmulatedChunksInSegments, ChangeAStateInPlace) {
+  support::chunk_numbers<float> const x{.shape = shape};
+  auto const op = x.gated_delta_net();
+  auto const results = [&](emulated_gpu const& gpu, bool in_place) {
+    recurrent_state<float> state(op), other(op);
+    for (float& s : state.values()) s = 0.5f;
+    std::vector<float> y(x.value.size());
+    run<cut>(
+        gpu, op, sequence_view<float>(y.data(), 1, 150, 2, 20),
+        run_options<float>{.initial = std::as_const(state), .final = in_place ? state : other});
+    auto const& last = (in_place ? state : other).values();
+    y.insert(y.end(), last.begin(), last.end());
+    return y;
+  };
+  auto const apart = results({}, false);
+  for (auto order : {turns::first_taken, turns::last_taken})
+    EXPECT_EQ(results({7, 3, order}, true), apart);
+}
 TEST(EmulatedChunksInSegments, ForgetWhatIsNoNumber) {
   support::chunk_cases<emulated_runner<cuda::chunk_config<2, 16, 64, 1>>> const two;
   two.forget_what_is_no_number(), two.keep_what_is_no_number();

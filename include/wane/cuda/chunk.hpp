@@ -60,27 +60,35 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
     }
     if (a_.segments.now == part::effects)
       this->for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-        for (int e = 0; e < 4; ++e) *behind(segment, r, e) = state[r].of[e];
+        for (int e = 0; e < 4; ++e) *before(segment + 1, r, e) = state[r].of[e];
       });
     else if (last)
       this->save(state, a_.final);
   }
 
-  // Number e of tile r of the state behind a segment.
-  WANE_INLINE float* behind(index segment, int r, int e) const {
+  // Number e of tile r of the state before a segment.
+  WANE_INLINE float* before(index segment, int r, int e) const {
     index const place = (segment * a_.states + this->sequence_) * a_.shape.heads + this->head_;
     return this->in_pieces(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces, r, e);
   }
-  // The state before a segment: of effects nothing, or unit vectors behind the state's columns.
+  // The state that a segment begins with: for effects none, or unit vectors behind the state's
+  // columns. The initial state is read once, for its memory may be that of the final one.
   WANE_INLINE void begin(warp_state& state, index segment) const {
-    if (segment == 0 && this->piece_ < a_.pieces) return this->load(state, a_.initial);
+    if (a_.segments.now == part::whole) return this->load(state, a_.initial);
+    bool const effects = a_.segments.now == part::effects;
+    if (effects && segment == 0 && this->piece_ < a_.pieces) {
+      this->load(state, a_.initial);
+      return this->for_tiles([&](auto r) WANE_INLINE_LAMBDA {
+        for (int e = 0; e < 4; ++e) *before(0, r, e) = state[r].of[e];
+      });
+    }
     index const unit = (this->piece_ - a_.pieces) * Config::columns;
     unroll<base::tiles>([&](auto r) WANE_INLINE_LAMBDA {
       state[r] = {};
       if (8 * r >= at_.rows) return;
       for (int e = 0; e < 4; ++e)
-        if (a_.segments.now == part::outputs)
-          state[r].of[e] = *behind(segment - 1, r, e);
+        if (!effects)
+          state[r].of[e] = *before(segment, r, e);
         else if (8 * r + products_.column() + e % 2 == unit + this->column_of_number(e))
           state[r].of[e] = 1.f;
     });
@@ -144,7 +152,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
   }
 };
 
-// The states behind segments, one after the other, from what each makes of none and of unit
+// The states before segments, one after the other, from what each makes of none and of unit
 // vectors. A block takes a piece of a head of a sequence, a thread some rows of a column.
 template <class Config, machine M, class Arguments>
 WANE_HOST_DEVICE void link_segments(M& machine, Arguments const& a, index block) {
@@ -153,7 +161,7 @@ WANE_HOST_DEVICE void link_segments(M& machine, Arguments const& a, index block)
   index const column = piece * Config::columns + machine.thread() % Config::columns;
   constexpr index together = 8, step = Config::threads / Config::columns * together;
   index const first = machine.thread() / Config::columns * together;
-  for (index n = 1; n + 1 < a.segments.count; ++n) {
+  for (index n = 2; n < a.segments.count; ++n) {
     auto const state = [&](index segment) {
       return a.segments.states + (segment * a.states * a.shape.heads + line) * rows * columns;
     };

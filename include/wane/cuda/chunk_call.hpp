@@ -16,7 +16,8 @@ std::size_t chunk_workspace_bytes(Op const& op, run_options<State> const& option
   index const sequences = sequences_of(shape, options.packed);
   auto const cut = chunk_segments::of<Config>(
       shape, sequences_of_call(shape.time, sequences, options), sequences);
-  index const numbers = (cut.count - 1) * sequences * shape.heads * whole_rows(shape.rows) *
+  if (cut.count == 1) return bytes_of_counters;
+  index const numbers = cut.count * sequences * shape.heads * whole_rows(shape.rows) *
                         (pieces_of<Config>(shape.columns) + cut.unit_pieces) * Config::columns;
   return bytes_of_counters + static_cast<std::size_t>(numbers) * sizeof(float);
 }

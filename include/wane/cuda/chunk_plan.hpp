@@ -140,13 +140,13 @@ struct chunk_layout {
 
 // Segments of sequences that are walked side by side, twice: first for what each makes of a state,
 // which is E + T S, E being what it makes of none and T what it makes of unit vectors, without
-// values; then, when the states behind them have been found one after the other, for the outputs.
+// values; then, when the states before them have been found one after the other, for the outputs.
 struct chunk_segments {
   enum class part { whole, effects, outputs };
   index count = 1, tokens = 0;  // tokens of each, but the last
   index unit_pieces = 0;        // of the columns of T
-  float* states = nullptr;      // behind each but the last, [segment][sequence][head][row][column],
-                                // whole rows, and pieces of E and of T
+  float* states = nullptr;      // before each, [segment][sequence][head][row][column], whole rows,
+                                // and pieces of E and of T
   part now = part::whole;
 
   template <class Config>
