@@ -10,10 +10,9 @@ template <class Config, class Precision, machine M, class Op, class Out, class S
 class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, State>> {
   using base = chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, State>>;
   using base::a_, base::at_, base::machine_, base::products_;
-  using base::tokens, base::fades, base::by_row, base::erases, base::general, base::of_factor;
+  using base::tokens, base::erases, base::general, base::of_factor;
   using typename base::Token, typename base::tile, typename base::token_tiles,
       typename base::warp_state, typename base::stored;
-
   using part = chunk_segments::part;
 
  public:

@@ -60,10 +60,9 @@ class chunk_adjoint
     : chunk_warp<Config, Precision, M, chunk_adjoint_arguments<Op, Out, Gradients, State>> {
   using base = chunk_warp<Config, Precision, M, chunk_adjoint_arguments<Op, Out, Gradients, State>>;
   using base::a_, base::at_, base::machine_, base::products_, base::warps;
-  using base::tokens, base::fades, base::by_row, base::erases, base::general, base::of_factor,
-      base::tiles;
-  using typename base::Token, typename base::tile, typename base::products,
-      typename base::token_tiles, typename base::warp_state, typename base::stored;
+  using base::tokens, base::fades, base::erases, base::general, base::of_factor, base::tiles;
+  using typename base::Token, typename base::tile, typename base::token_tiles,
+      typename base::warp_state, typename base::stored;
   using numbers = typename chunk_sums<Token>::numbers;
   using Sink = sink_of<Gradients, Op>;
   static constexpr bool sums = takes_sums<Gradients, Op>;
@@ -200,12 +199,14 @@ class chunk_adjoint
       this->template put<float>(at_.state, to, static_cast<float>(*this->kept(place, r, e)));
     }
   }
+  WANE_HOST_DEVICE std::size_t under_keys() const {
+    return is_delta_rule<Token> ? at_.written : at_.value;
+  }
   // The sums of eight rows with the columns of every token.
   WANE_HOST_DEVICE void multiply_rows(stored* to, chunk_sums<Token> const& of, int first,
                                       int row) const {
-    std::size_t const key = has_erase<Token> && !general ? at_.written : at_.value;
     multiply_row_kind(to, of, numbers::of_query, at_.output_gradient, at_.state, first, row);
-    multiply_row_kind(to, of, numbers::of_key, key, at_.cotangent, first, row);
+    multiply_row_kind(to, of, numbers::of_key, under_keys(), at_.cotangent, first, row);
     if constexpr (erases)
       multiply_row_kind(to, of, numbers::of_read, at_.erased_gradient, at_.state, first, row);
     if constexpr (general)
@@ -235,7 +236,6 @@ class chunk_adjoint
   }
   // The sums of pairs of tokens, and of direct.
   WANE_HOST_DEVICE void multiply_columns(stored* to, chunk_sums<Token> const& of) const {
-    std::size_t const key = has_erase<Token> && !general ? at_.written : at_.value;
     auto const multiply = [&](int kind, std::size_t reader, std::size_t writer) {
       for (int n = 0; n < 2; ++n)
         if ((2 * kind + n) % warps == machine_.thread() / warp_size) {
@@ -245,8 +245,8 @@ class chunk_adjoint
                           8 * n + products_.column() + e % 2)] = stored(sum.of[e]);
         }
     };
-    multiply(0, at_.output_gradient, key);
-    if constexpr (erases) multiply(1, at_.erased_gradient, key);
+    multiply(0, at_.output_gradient, under_keys());
+    if constexpr (erases) multiply(1, at_.erased_gradient, under_keys());
     if constexpr (general) multiply(2, at_.output_gradient, at_.written);
     if constexpr (general) multiply(3, at_.erased_gradient, at_.written);
     if constexpr (has_direct<Token>) {
