@@ -149,6 +149,10 @@ struct chunk_cases {
   }
 
   template <class Io>
+  void delta_net(chunk_shape const& shape) const {
+    both_ways<Io>("delta_net", shape, false, [](auto const& x) { return x.delta_net(); });
+  }
+  template <class Io>
   void vla_delta_net(chunk_shape const& shape) const {
     both_ways<Io>("vla_delta_net", shape, false, [](auto const& x) { return x.vla_delta_net(); });
   }
@@ -166,23 +170,11 @@ struct chunk_cases {
 
   // A token that resets forgets what is no number, and so do the tokens after it.
   void forget_what_is_no_number() const {
-    chunk_numbers<float> x{.shape = {.time = 40, .heads = 1}};
-    chunk_numbers<double> exact{.shape = x.shape};
-    for (std::size_t t : {21u, 33u}) {
-      x.by_head[t] = -std::numeric_limits<float>::infinity();
-      exact.by_head[t] = -std::numeric_limits<double>::infinity();
-    }
-    x.value[9 * 17 + 5] = x.value[25 * 17 + 3] = std::numeric_limits<float>::quiet_NaN();
-    auto const is = outputs_after_nan(x.gated_delta_net(), runner);
-    auto const should_be = outputs_after_nan(exact.gated_delta_net(), in_order{});
-    for (std::size_t t = 0; t < 9; ++t)
-      EXPECT_NEAR(is[t * 17 + 5], should_be[t * 17 + 5], 1e-5) << "before a value, " << t;
-    EXPECT_TRUE(std::isnan(is[9 * 17 + 5]));
-    for (std::size_t t : {21u, 22u, 24u, 33u, 39u})
-      for (std::size_t j = 0; j < 17; ++j)
-        EXPECT_NEAR(is[t * 17 + j], should_be[t * 17 + j], 1e-5) << t << ", " << j;
-    EXPECT_TRUE(std::isnan(is[20 * 17 + 2])) << "of the initial state";
-    EXPECT_TRUE(std::isnan(is[32 * 17 + 3])) << "of a value";
+    forget([](auto const& x) { return x.gated_delta_net(); });
+  }
+  // The same where every row of five fades by itself.
+  void forget_in_rows() const {
+    forget([](auto const& x) { return x.gla(); }), forget([](auto const& x) { return x.kimi(); });
   }
   // The same of a single token.
   void forget_in_one_token() const {
@@ -204,6 +196,32 @@ struct chunk_cases {
   }
 
  private:
+  template <class Make>
+  void forget(Make const& make) const {
+    chunk_numbers<float> x{.shape = {.time = 40, .heads = 1}};
+    chunk_numbers<double> exact{.shape = x.shape};
+    auto const reset = [](auto& of) {
+      constexpr auto log =
+          -std::numeric_limits<wane::widened<std::decay_t<decltype(of.by_head[0])>>>::infinity();
+      for (std::size_t t : {21u, 33u}) {
+        of.by_head[t] = log;
+        for (std::size_t i = 0; i < 5; ++i) of.by_row[5 * t + i] = log;
+      }
+    };
+    reset(x), reset(exact);
+    x.value[9 * 17 + 5] = x.value[25 * 17 + 3] = std::numeric_limits<float>::quiet_NaN();
+    auto const is = outputs_after_nan(make(x), runner);
+    auto const should_be = outputs_after_nan(make(exact), in_order{});
+    for (std::size_t t = 0; t < 9; ++t)
+      EXPECT_NEAR(is[t * 17 + 5], should_be[t * 17 + 5], 1e-5) << "before a value, " << t;
+    EXPECT_TRUE(std::isnan(is[9 * 17 + 5]));
+    for (std::size_t t : {21u, 22u, 24u, 33u, 39u})
+      for (std::size_t j = 0; j < 17; ++j)
+        EXPECT_NEAR(is[t * 17 + j], should_be[t * 17 + j], 1e-5) << t << ", " << j;
+    EXPECT_TRUE(std::isnan(is[20 * 17 + 2])) << "of the initial state";
+    EXPECT_TRUE(std::isnan(is[32 * 17 + 3])) << "of a value";
+  }
+
   // The initial state has a NaN in column 2.
   static std::vector<double> outputs_after_nan(auto const& op, auto const& run_by) {
     using T = wane::accumulate_type<std::decay_t<decltype(op)>>;

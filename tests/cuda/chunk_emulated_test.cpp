@@ -42,6 +42,7 @@ TEST(EmulatedChunks, TakeSequencesEndToEnd) { one_warp.pack<float>(), one_warp.p
 
 TEST(EmulatedChunksThatReset, ForgetWhatIsNoNumber) {
   support::chunk_cases<chunks<2, 16>>().forget_what_is_no_number();
+  support::chunk_cases<chunks<2, 16>>().forget_in_rows();
   support::chunk_cases<chunks<2, 16>>().keep_what_is_no_number();
 }
 

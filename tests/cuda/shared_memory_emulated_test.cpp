@@ -24,10 +24,12 @@ std::size_t most_bytes_of(P problem) {
   sequence_view<T> const output(y.data(), s.batch, s.time, s.heads, s.columns);
   using config = cuda::default_scan_config<T>;
   lent_memory forward(cuda::scan_workspace_bytes<config>(op, run_options<T>{}));
-  lent_memory backward(cuda::adjoint_workspace_bytes(op));
+  using adjoint_config = cuda::default_adjoint_config<T>;
+  adjoint_options<T> const options;
+  lent_memory backward(cuda::scan_adjoint_workspace_bytes<adjoint_config>(op, options));
   auto const run = cuda::scan_call<config>(op, output, run_options<T>{}, forward);
-  auto const adjoint = cuda::adjoint_call<cuda::default_adjoint_config<T>>(
-      op, output, problem.gradients(), adjoint_options<T>{}, backward);
+  auto const adjoint =
+      cuda::scan_adjoint_call<adjoint_config>(op, output, problem.gradients(), options, backward);
   return std::max({run.layout.bytes, adjoint.forward.layout.bytes, adjoint.backward.layout.bytes});
 }
 

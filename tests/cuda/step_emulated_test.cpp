@@ -19,7 +19,7 @@ void expect_all(support::chunk_shape const& shape) {
 TEST(EmulatedStep, IsATokenOfTheRecurrence) {
   expect_all<float>({.batch = 3, .time = 1, .rows = 16, .columns = 70});
   expect_all<bfloat16>({.batch = 1, .time = 1, .rows = 3, .columns = 1});
-  cases.vla_delta_net<float>({.batch = 8, .time = 1});
+  cases.vla_delta_net<float>({.batch = 8, .time = 1}), cases.delta_net<float>({.time = 1});
 }
 
 // A row that is not read may hold anything; one that resets forgets it, one that fades does not.

@@ -1,4 +1,4 @@
-// adjoint on a GPU: the door to the gradients of the fused scan.
+// adjoint on a GPU: the door to the gradients of scans and of memories in chunks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -22,10 +22,11 @@ __global__ void device_sums(__grid_constant__ Arguments const arguments) {
 
 template <class Config, bool Packed, class Op, class Out, class Gradients, class State>
 void launch_adjoint(stream on, scan_adjoint_calls<Op, Out, Gradients, State> const& calls) {
-  launch_tiles<Config::threads>(on, device_scan<Config, Packed, Op, accumulate_type<Op>, State>,
-                                calls.forward);
-  launch_tiles<Config::threads>(on, device_adjoint<Config, Packed, Op, Out, Gradients, State>,
-                                calls.backward);
+  auto* const run = device_scan<Config, Packed, Op, accumulate_type<Op>, State>;
+  auto* const back = device_adjoint<Config, Packed, Op, Out, Gradients, State>;
+  prepare_kernel(back, calls.backward.plan.shape.rows, calls.backward.layout.bytes);
+  launch_tiles<Config::threads>(on, run, calls.forward);
+  launch_tiles<Config::threads>(on, back, calls.backward);
   using arguments = adjoint_arguments<Op, Out, Gradients, State>;
   if constexpr (takes_sums<Gradients, Op>)
     launch_grid<Config::threads>(on, device_sums<Config::threads, Packed, arguments>,
@@ -51,13 +52,19 @@ void queue_chunk_adjoint(stream on, Op const& op, sequence_view<Out> const& outp
                          adjoint_options<State> const& options) {
   using Dy = std::remove_const_t<Out>;
   auto const calls = chunk_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+  auto* const back = device_chunk_adjoint<Config, Op, Dy, Gradients, State>;
+  auto* const gradients_of_tokens =
+      device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>;
+  auto const last = calls.last();
+  // Nothing is queued where one of them is refused.
+  prepare_kernel(back, last.shape.rows, calls.backward.layout.bytes);
+  if constexpr (takes_sums<Gradients, Op>)
+    prepare_kernel(gradients_of_tokens, last.shape.rows, last.layout.bytes);
   launch_chunks<Config>(on, device_chunks<Config, Op, Dy, State>, calls.forward);
-  launch_chunks<Config>(on, device_chunk_adjoint<Config, Op, Dy, Gradients, State>, calls.backward);
+  launch_chunks<Config>(on, back, calls.backward);
   if constexpr (takes_sums<Gradients, Op>) {
-    auto const last = calls.last();
-    auto* const kernel = device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>;
-    prepare_kernel(kernel, last.shape.rows, last.layout.bytes);
-    launch_grid<any_chunk_config::threads>(on, kernel, last, calls.chunks, last.layout.bytes);
+    launch_grid<any_chunk_config::threads>(on, gradients_of_tokens, last, calls.chunks,
+                                           last.layout.bytes);
   }
 }
 

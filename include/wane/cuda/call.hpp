@@ -72,11 +72,7 @@ inline void check_workspace(workspace const& memory, std::size_t bytes, char con
           "the workspace is not aligned; it must begin at a multiple of 16 bytes");
 }
 
-// Blocks take memories with keys in pieces of Config::columns columns, of so many rows at most.
-template <class Config>
-index pieces_of(index columns) {
-  return (columns + Config::columns - 1) / Config::columns;
-}
+// Of memories with keys a kernel takes so many rows at most.
 template <class Config, class Op>
 void check_rows(Op const& op) {
   index const rows = recurrence_shape(op.shape()).rows;

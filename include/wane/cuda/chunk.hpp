@@ -27,6 +27,8 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
 
  private:
   WANE_INLINE void walk(index segment) {
+    // What the first makes of unit vectors nobody asks.
+    if (a_.segments.now == part::effects && segment == 0 && this->piece_ >= a_.pieces) return;
     sequence_tokens const of(a_.sequences, this->sequence_);
     bool const last = segment + 1 == a_.segments.count;
     index const end = last ? of.count : (segment + 1) * a_.segments.tokens;
@@ -49,7 +51,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
       this->prepare({resets, resets});
       advance(state, resets);
       machine_.barrier();
-      if (present && a_.output.data && a_.segments.now != part::effects)
+      if (present && has_outputs())
         this->for_columns([&](int j) {
           if (this->first_column() + j < a_.shape.columns)
             a_.output.write(where, this->first_column() + j,
@@ -63,6 +65,11 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
       });
     else if (last)
       this->save(state, a_.final);
+  }
+
+  // Is what tokens read asked for?
+  WANE_HOST_DEVICE bool has_outputs() const {
+    return a_.output.data && a_.segments.now != part::effects;
   }
 
   // Number e of tile r of the state before a segment.
@@ -104,6 +111,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
 
   // The chunk that is prepared, through the columns of this warp.
   WANE_INLINE void advance(warp_state& state, bool alone) {
+    bool const reads = has_outputs();
     token_tiles read, erased;
     if (alone) {
       if constexpr (erases)
@@ -120,26 +128,28 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
       auto const s = products_.left_of(state + k * of_factor);
       if constexpr (erases)
         if (!alone) this->add_reads(erased, s, at_.reads[1], row);
-      this->add_reads(read, s, at_.reads[0], row);
+      if (reads) this->add_reads(read, s, at_.reads[0], row);
     });
-    read = this->scaled(read, at_.to_token);
     token_tiles const value = this->columns_of(at_.value);
     token_tiles written = value;
     if constexpr (erases) {
       erased = this->scaled(erased, at_.before_token);
       this->erase(value, erased, written);
     }
-    if constexpr (general) this->add(read, erased, at_.query_write);
-    this->add(read, written, at_.query_key);
-    if constexpr (has_direct<Token>)
-      this->for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
-        float const direct = this->template get<float>(at_.direct, this->token_of_number(n, e));
-        read.of[n].of[e] = multiply_add(direct, value.of[n].of[e], read.of[n].of[e]);
-      });
+    if (reads) {
+      read = this->scaled(read, at_.to_token);
+      if constexpr (general) this->add(read, erased, at_.query_write);
+      this->add(read, written, at_.query_key);
+      if constexpr (has_direct<Token>)
+        this->for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
+          float const direct = this->template get<float>(at_.direct, this->token_of_number(n, e));
+          read.of[n].of[e] = multiply_add(direct, value.of[n].of[e], read.of[n].of[e]);
+        });
+    }
     if (!alone) this->fade(state);
     this->write(state, this->scaled(written, at_.to_end), at_.writes[0]);
     if constexpr (general) this->write(state, this->scaled(erased, at_.to_end), at_.writes[1]);
-    this->put_columns(at_.value, read);
+    if (reads) this->put_columns(at_.value, read);
   }
 
   // A tile of the state, but for rows that a token which resets does not read to erase.
@@ -152,18 +162,24 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
 };
 
 // The states before segments, one after the other, from what each makes of none and of unit
-// vectors. A block takes a piece of a head of a sequence, a thread some rows of a column.
+// vectors. A block takes some columns of a head of a sequence, a thread some rows of one of them.
+inline constexpr index columns_of_links = 8;
+template <class Arguments>
+index blocks_of_links(Arguments const& a) {
+  return a.states * a.shape.heads * ((a.shape.columns + columns_of_links - 1) / columns_of_links);
+}
 template <class Config, machine M, class Arguments>
 WANE_HOST_DEVICE void link_segments(M& machine, Arguments const& a, index block) {
-  index const piece = block % a.pieces, line = block / a.pieces, rows = a.layout.rows;
+  index const groups = (a.shape.columns + columns_of_links - 1) / columns_of_links;
+  index const line = block / groups, rows = a.layout.rows;
   index const columns = (a.pieces + a.segments.unit_pieces) * Config::columns;
-  index const column = piece * Config::columns + machine.thread() % Config::columns;
-  constexpr index together = 8, step = Config::threads / Config::columns * together;
-  index const first = machine.thread() / Config::columns * together;
+  index const column = block % groups * columns_of_links + machine.thread() % columns_of_links;
+  constexpr index together = 8, step = Config::threads / columns_of_links * together;
+  index const first = machine.thread() / columns_of_links * together;
+  auto const state = [&](index segment) {
+    return a.segments.states + (segment * a.states * a.shape.heads + line) * rows * columns;
+  };
   for (index n = 2; n < a.segments.count; ++n) {
-    auto const state = [&](index segment) {
-      return a.segments.states + (segment * a.states * a.shape.heads + line) * rows * columns;
-    };
     float const *const before = state(n - 1), *const units = state(n) + a.pieces * Config::columns;
     machine.barrier();
     for (index i = first; i < rows; i += step) {

@@ -83,13 +83,13 @@ class chunk_adjoint
     warp_state cotangent;
     this->load(cotangent, a_.final_gradient);
     for (index c = chunks_in(of.count) - 1; c >= 0; --c) {
-      index const first = c * tokens, place = this->place_of_chunk(first);
+      index const first = c * tokens, number = this->place_of_chunk(first);
       bool const present = first + this->token() < of.count;
       auto const where = of.at(first + this->token(), this->head_);
       bool const resets = machine_.any(this->bring(where, present, this->first_column()).resets);
       bring_output_gradient(where, present);
       this->prepare({resets, false});
-      take(cotangent, place);
+      take(cotangent, number);
       if constexpr (takes_columns<Sink, index, float>)
         if (present) give_columns(where);
       machine_.barrier();
@@ -118,11 +118,11 @@ class chunk_adjoint
 
   // The chunk that is prepared, back through the columns of this warp. Ends behind a barrier
   // of what the columns get.
-  WANE_INLINE void take(warp_state& cotangent, index place) {
+  WANE_INLINE void take(warp_state& cotangent, index number) {
     token_tiles const value = this->columns_of(at_.value);
     token_tiles const of_output = this->columns_of(at_.output_gradient);
     token_tiles of_value, of_erased;
-    if constexpr (erases) put_written(value, place);
+    if constexpr (erases) put_written(value, number);
     this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
       auto const g = products_.left_of(cotangent + k * of_factor);
       this->add_writes(of_value, g, at_.writes[0], row);
@@ -147,7 +147,7 @@ class chunk_adjoint
         of_value.of[n].of[e] = multiply_add(direct, of_output.of[n].of[e], of_value.of[n].of[e]);
       });
     this->put_columns(at_.value_gradient, of_value);
-    if constexpr (sums) give_sums(cotangent, place);
+    if constexpr (sums) give_sums(cotangent, number);
     this->fade(cotangent);
     this->template write<true>(cotangent, this->scaled(of_output, at_.to_token), at_.reads[0]);
     if constexpr (erases)
@@ -157,13 +157,13 @@ class chunk_adjoint
   }
 
   // What the tokens write or, in a general memory, erase, from the state before the chunk.
-  WANE_INLINE void put_written(token_tiles const& value, index place) const {
+  WANE_INLINE void put_written(token_tiles const& value, index number) const {
     token_tiles erased, written;
     this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
       tile s[of_factor];
       unroll<of_factor>([&](auto n) WANE_INLINE_LAMBDA {
         for (int e = 0; e < 4; ++e)
-          s[n].of[e] = static_cast<float>(*this->kept(place, k * of_factor + n, e));
+          s[n].of[e] = static_cast<float>(*this->kept(number, k * of_factor + n, e));
       });
       this->add_reads(erased, products_.left_of(s), at_.reads[1], row);
     });
@@ -172,15 +172,15 @@ class chunk_adjoint
     this->put_columns(at_.written, general ? erased : written);
   }
 
-  WANE_INLINE void give_sums(warp_state const& cotangent, index place) const {
+  WANE_INLINE void give_sums(warp_state const& cotangent, index number) const {
     chunk_sums<Token> const of{at_.rows};
-    stored* const to = a_.sums + (place * a_.pieces + this->piece_) * of.size();
+    stored* const to = a_.sums + (number * a_.pieces + this->piece_) * of.size();
     unroll<(tiles + 3) / 4>([&](auto part) WANE_INLINE_LAMBDA {
       constexpr int first = part * 4;
       if (8 * first >= at_.rows) return;
       if (part > 0) machine_.barrier();
       unroll<(tiles - first < 4 ? tiles - first : 4)>([&](auto n) WANE_INLINE_LAMBDA {
-        if (8 * (first + n) < at_.rows) put_rows(cotangent[first + n], place, first + n, n);
+        if (8 * (first + n) < at_.rows) put_rows(cotangent[first + n], number, first + n, n);
       });
       machine_.barrier();
       int const rows =
@@ -192,11 +192,11 @@ class chunk_adjoint
     multiply_columns(to, of);
   }
   // Tile r of cotangent and state into [row][column], the rows from 8 n on.
-  WANE_INLINE void put_rows(tile const& cotangent, index place, int r, int n) const {
+  WANE_INLINE void put_rows(tile const& cotangent, index number, int r, int n) const {
     for (int e = 0; e < 4; ++e) {
       int const to = (8 * n + products_.column() + e % 2) * stride + this->column_of_number(e);
       this->template put<float>(at_.cotangent, to, cotangent.of[e]);
-      this->template put<float>(at_.state, to, static_cast<float>(*this->kept(place, r, e)));
+      this->template put<float>(at_.state, to, static_cast<float>(*this->kept(number, r, e)));
     }
   }
   WANE_HOST_DEVICE std::size_t under_keys() const {

@@ -39,6 +39,11 @@ inline index numbers_of_chunks(sequence_list const& all, index sequences) {
   return all.starts ? all.time / chunk_tokens + sequences : sequences * chunks_in(all.time);
 }
 
+// Blocks take columns in pieces.
+template <class Config>
+WANE_HOST_DEVICE index pieces_of(index columns) {
+  return (columns + Config::columns - 1) / Config::columns;
+}
 // Rows of the state in whole factors of a product.
 WANE_HOST_DEVICE inline index whole_rows(index rows) { return (rows + 15) / 16 * 16; }
 
@@ -142,6 +147,7 @@ struct chunk_layout {
 // which is E + T S, E being what it makes of none and T what it makes of unit vectors, without
 // values; then, when the states before them have been found one after the other, for the outputs.
 struct chunk_segments {
+  static constexpr index most = 32;  // states before them are found one after the other
   enum class part { whole, effects, outputs };
   index count = 1, tokens = 0;  // tokens of each, but the last
   index unit_pieces = 0;        // of the columns of T
@@ -152,14 +158,13 @@ struct chunk_segments {
   template <class Config>
   static chunk_segments of(recurrence_shape const& shape, sequence_list const& all,
                            index sequences) {
-    index const pieces = (shape.columns + Config::columns - 1) / Config::columns;
-    index const chunks = chunks_in(all.time), lines = sequences * shape.heads * pieces;
-    index const count =
-        at_most(Config::wanted / at_least(index{1}, lines), chunks / Config::least_chunks);
+    index const chunks = chunks_in(all.time);
+    index const lines = sequences * shape.heads * pieces_of<Config>(shape.columns);
+    index const count = at_most(at_most(most, Config::wanted / at_least(index{1}, lines)),
+                                chunks / Config::least_chunks);
     if (all.starts || count < 3) return {1, all.time};
     index const each = (chunks + count - 1) / count;
-    return {(chunks + each - 1) / each, each * chunk_tokens,
-            (shape.rows + Config::columns - 1) / Config::columns};
+    return {(chunks + each - 1) / each, each * chunk_tokens, pieces_of<Config>(shape.rows)};
   }
 };
 

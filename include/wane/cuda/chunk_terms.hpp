@@ -208,6 +208,8 @@ class chunk_terms {
       p = {1.f, whole - 1.f};
     // What fades so far that float has no number for it is not reset: a NaN stays.
     if (!resets && factor_of(p) == 0.f) p = {std::numeric_limits<float>::min(), 0.f};
+    // Rows that pad the state keep nothing, not even 0 times what is no number.
+    if (by_row && i >= a_.shape.rows) p = {0.f, 0.f};
     put<float>(at_.whole, i, p.whole), put<float>(at_.rest, i, p.rest);
   }
 };

@@ -30,6 +30,7 @@ template <int Threads, class Arguments>
 void launch_grid(stream on, void (*kernel)(Arguments), Arguments const& arguments, index blocks,
                  std::size_t shared) {
   if (blocks == 0) return;
+  require(blocks <= 0x7fffffff, "a kernel would need ", blocks, " blocks; a device takes 2^31 - 1");
   cudaLaunchConfig_t launch = {};
   launch.gridDim = dim3(static_cast<unsigned>(blocks));
   launch.blockDim = dim3(Threads);

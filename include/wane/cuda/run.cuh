@@ -1,4 +1,4 @@
-// run on a GPU: the door to the scan and to the chunk kernel.
+// run on a GPU: the door to the scan, and to chunks and single tokens of memories.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -81,8 +81,8 @@ void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
               launch_chunks<Config>(on, device_chunks<Config, Op, Out, State>, a);
             },
             [&](arguments const& a) {
-              launch_grid<Config::threads>(on, device_links<any_chunk_config, arguments>, a,
-                                           a.states * a.shape.heads * a.pieces, 0);
+              launch_grid<any_chunk_config::threads>(on, device_links<any_chunk_config, arguments>,
+                                                     a, blocks_of_links(a), 0);
             });
       });
     }

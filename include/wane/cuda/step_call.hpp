@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/cuda/call.hpp"
+#include "wane/cuda/chunk_plan.hpp"
 #include "wane/cuda/step.hpp"
 
 namespace wane::cuda {

@@ -64,7 +64,7 @@ void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> out
         });
       },
       [&](auto const& part) {
-        for (index n = 0; n < part.states * part.shape.heads * part.pieces; ++n)
+        for (index n = 0; n < cuda::blocks_of_links(part); ++n)
           emulated_grid<Config::threads>({1, gpu.seed}, 0).run([&](auto& machine) {
             cuda::link_segments<Config>(machine, part, n);
           });
