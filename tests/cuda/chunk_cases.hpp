@@ -4,117 +4,10 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-#include <numeric>
-
+#include "cuda/chunk_numbers.hpp"
 #include "support/in_double.hpp"
-#include "support/random_values.hpp"
-#include "wane/core/storage.hpp"
-#include "wane/operators/gated_delta_net.hpp"
-#include "wane/operators/kimi_delta_attention.hpp"
-#include "wane/operators/mamba2.hpp"
-#include "wane/operators/retnet.hpp"
-#include "wane/operators/rwkv7.hpp"
-#include "wane/operators/vla_delta_net.hpp"
 
 namespace support {
-
-using wane::direction;
-using wane::index;
-
-struct chunk_shape {
-  index batch = 1, time = 37, heads = 2, rows = 5, columns = 17;
-  index of(index channels) const { return batch * time * heads * channels; }
-};
-
-// Numbers that every type holds exactly: those of bfloat16.
-template <class Io>
-struct chunk_numbers {
-  using T = wane::widened<Io>;
-  chunk_shape shape;
-  random_values random{7};
-  bool strong = false;  // some decays are 0, resets, or round to 1
-  std::vector<Io> query = numbers(shape.rows, 1), key = numbers(shape.rows, 1),
-                  value = numbers(shape.columns, 2), removal = numbers(shape.rows, 1),
-                  rate = numbers(shape.rows, 0.5), strength = numbers(1, 1),
-                  by_head = log_decays(1), by_row = log_decays(shape.rows),
-                  bonus = numbers(shape.rows, 1), factor = factors();
-  std::vector<T> constant = std::vector<T>(static_cast<std::size_t>(shape.heads), T(-0.03125)),
-                 taper = std::vector<T>(static_cast<std::size_t>(shape.heads), T(0.5));
-
-  wane::gla<Io> gla() const { return {in(), rows_of(by_row), {}}; }
-  wane::retnet<Io> retnet() const {
-    return {in(), {wane::view<T const, 1>(constant.data(), shape.heads)}, {}};
-  }
-  // Its taper looks at positions, its D is direct.
-  wane::mamba2<Io> mamba2() const {
-    wane::view<T const, 1> const of_heads(constant.data(), shape.heads);
-    wane::view<T const, 1> const tapers(taper.data(), shape.heads);
-    return {{.x = tensor(value, shape.columns),
-             .dt = heads_of(strength),
-             .A = of_heads,
-             .B = rows_of(key),
-             .C = rows_of(query),
-             .D = of_heads,
-             .taper = tapers}};
-  }
-  wane::gated_delta_net<Io> gated_delta_net() const {
-    return {in(), heads_of(strength), heads_of(by_head), {.normalise = true}};
-  }
-  wane::delta_net<Io> delta_net() const {
-    return {in(), heads_of(strength), {}, {.normalise = true}};
-  }
-  // One in four of its decays is 0.
-  wane::vla_delta_net<Io> vla_delta_net() const {
-    return {in(), heads_of(factor), {.normalise = true}};
-  }
-  wane::kimi_delta_attention<Io> kimi() const {
-    return {in(), heads_of(strength), rows_of(by_row), {.normalise = true}};
-  }
-  wane::rwkv7<Io> rwkv7() const {
-    return {in(),
-            rows_of(by_row),
-            {rows_of(removal), rows_of(rate),
-             wane::view<Io const, 2>(bonus.data(), shape.heads, shape.rows)},
-            {.normalise = true}};
-  }
-
- private:
-  static Io held(double x) { return static_cast<Io>(static_cast<float>(wane::bfloat16(float(x)))); }
-  std::vector<Io> numbers(index channels, double size) {
-    std::vector<Io> x;
-    for (index i = 0; i < shape.of(channels); ++i) x.push_back(held(size * random.uniform(0, 1)));
-    return x;
-  }
-  std::vector<Io> log_decays(index channels) {
-    constexpr double reset = -std::numeric_limits<double>::infinity();
-    double const kinds[] = {0, -1e-7, -0.5, -8, -60, -1000, reset};
-    std::vector<Io> x;
-    for (index i = 0; i < shape.of(channels); ++i) {
-      double const slow = -0.1 * random.uniform(0, 1);
-      auto const kind = static_cast<std::size_t>(random.uniform(0, 40));
-      x.push_back(held(!strong || kind >= std::size(kinds) ? slow : kinds[kind]));
-    }
-    return x;
-  }
-  std::vector<Io> factors() {
-    std::vector<Io> x = numbers(1, 1);
-    for (std::size_t i = 0; i < x.size(); i += 4) x[i] = held(0);
-    return x;
-  }
-  wane::sequence_view<Io const> tensor(std::vector<Io> const& x, index channels) const {
-    return {x.data(), shape.batch, shape.time, shape.heads, channels};
-  }
-  wane::sequence_view<Io const> rows_of(std::vector<Io> const& x) const {
-    return tensor(x, shape.rows);
-  }
-  wane::token_view<Io const> heads_of(std::vector<Io> const& x) const {
-    return {x.data(), shape.batch, shape.time, shape.heads};
-  }
-  wane::keyed_inputs<Io> in() const {
-    return {rows_of(query), rows_of(key), tensor(value, shape.columns)};
-  }
-};
 
 // `runner` is called as wane::run is.
 template <class Runner>
@@ -163,9 +56,9 @@ struct chunk_cases {
     std::vector<index> const starts = {0, 0, 1, 17, 17, 36, 37};
     chunk_numbers<Io> const x{.shape = {}};
     chunk_numbers<double> const exact{.shape = {}};
-    expect_near("gated_delta_net", x.gated_delta_net(), exact.gated_delta_net(), direction::forward,
-                starts);
-    expect_near("kimi_delta_attention", x.kimi(), exact.kimi(), direction::reverse, starts);
+    expect_near<Io>("gated_delta_net", x.gated_delta_net(), exact.gated_delta_net(),
+                    direction::forward, starts);
+    expect_near<Io>("kimi_delta_attention", x.kimi(), exact.kimi(), direction::reverse, starts);
   }
 
   // A token that resets forgets what is no number, and so do the tokens after it.
@@ -193,6 +86,28 @@ struct chunk_cases {
     x.by_head.assign(x.by_head.size(), -8);
     auto const y = outputs_after_nan(x.gated_delta_net(), runner);
     for (std::size_t t : {0u, 15u, 16u, 39u}) EXPECT_TRUE(std::isnan(y[t * 17 + 2])) << t;
+  }
+
+ protected:
+  template <class Io, class Make>
+  void both_ways(char const* name, chunk_shape const& shape, bool strong, Make const& make) const {
+    chunk_numbers<Io> const x{.shape = shape, .strong = strong};
+    chunk_numbers<double> const exact{.shape = shape, .strong = strong};
+    for (auto way : {direction::forward, direction::reverse})
+      expect_near<Io>(name, make(x), make(exact), way);
+  }
+  template <class Io, class Op, class Exact>
+  void expect_near(char const* name, Op const& op, Exact const& exact, direction way,
+                   std::vector<index> const& starts = {}) const {
+    auto const is = results_of<Io>(op, way, starts, runner);
+    auto const should_be = results_of<double>(exact, way, starts, in_order{});
+    double const bound = is.bound;
+    EXPECT_LT(apart(is.output, should_be.output), bound) << name;
+    EXPECT_LT(apart(is.final, should_be.final), bound) << name;
+    for (std::size_t n = 0; n < is.positions.size(); ++n)
+      EXPECT_EQ(is.positions[n], 1000 + static_cast<index>(n) +
+                                     (starts.empty() ? op.shape().time : starts[n + 1] - starts[n]))
+          << name;
   }
 
  private:
@@ -234,48 +149,28 @@ struct chunk_cases {
     return widened(y);
   }
 
-  template <class Io, class Make>
-  void both_ways(char const* name, chunk_shape const& shape, bool strong, Make const& make) const {
-    chunk_numbers<Io> const x{.shape = shape, .strong = strong};
-    chunk_numbers<double> const exact{.shape = shape, .strong = strong};
-    for (auto way : {direction::forward, direction::reverse})
-      expect_near(name, make(x), make(exact), way);
-  }
-  template <class Op, class Exact>
-  void expect_near(char const* name, Op const& op, Exact const& exact, direction way,
-                   std::vector<index> const& starts = {}) const {
-    auto const is = results_of(op, way, starts, runner);
-    auto const should_be = results_of(exact, way, starts, in_order{});
-    double const bound = is.bound;
-    EXPECT_LT(apart(is.output, should_be.output), bound) << name;
-    EXPECT_LT(apart(is.final, should_be.final), bound) << name;
-    for (std::size_t n = 0; n < is.positions.size(); ++n)
-      EXPECT_EQ(is.positions[n], 1000 + static_cast<index>(n) +
-                                     (starts.empty() ? op.shape().time : starts[n + 1] - starts[n]))
-          << name;
-  }
-
   struct results {
     std::vector<double> output, final;
     std::vector<index> positions;
     double bound;
   };
-  template <template <class, class...> class Op, class Io, class... More>
-  static results results_of(Op<Io, More...> const& op, direction way,
-                            std::vector<index> const& starts, auto const& run_by) {
+  template <class Io, class Op>
+  static results results_of(Op const& op, direction way, std::vector<index> const& starts,
+                            auto const& run_by) {
     using T = wane::widened<Io>;
     wane::recurrence_shape const shape = op.shape();
     index const sequences = starts.empty() ? shape.batch : std::ssize(starts) - 1;
     wane::recurrent_state<T> start(op, sequences), last(op, sequences);
     random_values random(3);
     for (T& x : start.values()) x = T(wane::bfloat16(static_cast<float>(random.uniform(-1, 1))));
+    if constexpr (wane::penalised_memory<Op>) set_factors(start.values(), op);
     for (T& x : last.values()) x = std::numeric_limits<T>::quiet_NaN();
     for (index& n : start.positions()) n = 1000 + (&n - start.positions().data());
-    std::vector<Io> y(
-        static_cast<std::size_t>(shape.batch * shape.time * shape.heads * shape.columns),
-        Io(std::numeric_limits<float>::quiet_NaN()));
+    index const columns = wane::output_shape_of(op).columns;
+    std::vector<Io> y(static_cast<std::size_t>(shape.batch * shape.time * shape.heads * columns),
+                      Io(std::numeric_limits<float>::quiet_NaN()));
     run_by(
-        op, wane::sequence_view<Io>(y.data(), shape.batch, shape.time, shape.heads, shape.columns),
+        op, wane::sequence_view<Io>(y.data(), shape.batch, shape.time, shape.heads, columns),
         wane::run_options<T>{
             .initial = std::as_const(start), .final = last, .packed = {starts}, .direction = way});
     // Products round to 8 bits, to 11, or not at all.
@@ -283,6 +178,21 @@ struct chunk_cases {
                          : std::is_same_v<Io, wane::bfloat16> ? 0x1p-6
                                                               : 0x1p-10;
     return {widened(y), widened(last.values()), last.positions(), bound};
+  }
+
+  // R, upper triangular and far from singular, and the log of what is left of lambda, in the last
+  // columns of states.
+  template <class T, class Op>
+  static void set_factors(std::vector<T>& values, Op const& op) {
+    wane::recurrence_shape const shape = op.shape();
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      index const at = static_cast<index>(n), row = at / shape.columns % shape.rows,
+                  column = at % shape.columns - op.output_columns();
+      if (column >= 0) values[n] /= 8;
+      if (column == row) values[n] = 1 + std::abs(values[n]);
+      if (column >= 0 && column < row) values[n] = 0;
+      if (column == shape.rows) values[n] = row == 0 ? T(-0.5) : T(0);
+    }
   }
 };
 

@@ -120,6 +120,30 @@ TEST(VlaForgetting, AResetForgetsNaNs) {
   }
 }
 
+// Of a decay whose square root is a number, and whose square is none, nothing is left.
+template <class T>
+std::vector<double> after_a_decay_of(double log_decay) {
+  memory_size const size{.batch = 1, .time = 40, .heads = 1, .rows = 6, .columns = 2};
+  vla_problem<T, rls, keys, token_view<T const>> problem(size);
+  problem.gate.values.values[25] = static_cast<T>(log_decay);
+  std::vector<T> y(80);
+  run(problem.make(0, 40), sequence_view<T>(y.data(), 1, 40, 1, 2));
+  return {y.begin(), y.end()};
+}
+TEST(VlaForgetting, ForgetsHoweverLittleIsLeft) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (double log_decay : {-40., -60., -80., -100., -150., -190., -1000.})
+    EXPECT_LE(
+        relative_error(after_a_decay_of<float>(log_decay), after_a_decay_of<float>(-infinity)),
+        1e-6)
+        << log_decay;
+  for (double log_decay : {-100., -600., -700., -800., -1000., -1400., -1e4})
+    EXPECT_LE(
+        relative_error(after_a_decay_of<double>(log_decay), after_a_decay_of<double>(-infinity)),
+        1e-14)
+        << log_decay;
+}
+
 // Four of eight directions are never reached: without renewal they would wind up.
 TEST(VlaForgetting, StaysBoundedOverAMillionTokens) {
   constexpr index tokens = 1'000'000, rows = 8, reached = 4;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "wane/core/place.hpp"
 
@@ -24,6 +25,14 @@ concept fading_penalty = requires(Op const& op, place<> at) {
   op.log_renewal();
 };
 
+// So little is left that beside lambda it is nothing, and squares of it would be lost.
+template <class T>
+WANE_HOST_DEVICE bool nothing_is_left(T log_left) {
+  using std::exp;
+  using limits = std::numeric_limits<T>;
+  return exp(log_left) < limits::min() / (limits::epsilon() * limits::epsilon());
+}
+
 // What is left in a sequence and head.
 template <class T>
 struct penalty_left {
@@ -31,14 +40,14 @@ struct penalty_left {
 
   // Takes in the log decay of a token; whether M is to be renewed before its direction.
   template <class Op>
-  bool fades_too_far(Op const& op, place<> at) {
+  WANE_HOST_DEVICE bool fades_too_far(Op const& op, place<> at) {
     T const log_decay = static_cast<T>(op.penalty_log_decay(at));
     // After a reset it is known whatever it was.
     log = std::isinf(log_decay) ? log_decay : log + log_decay;
     return log < static_cast<T>(op.log_renewal());
   }
   // 1/sqrt(l): directions enter R by it, and M^-1 is its square times (R^T R)^-1.
-  T over() const {
+  WANE_HOST_DEVICE T over() const {
     using std::exp;
     return exp(log / T(-2));
   }

@@ -186,13 +186,14 @@ void begin_factor(Factor const& factor, T lambda) {
 template <class Factor, class T>
 void renew_penalty(Factor const& factor, T log_left, T lambda) {
   using std::exp, std::expm1, std::sqrt;
+  bool const nothing = nothing_is_left(log_left);
   T const root = exp(log_left / T(2)), given = sqrt(-expm1(log_left) * lambda);
   for (index i = 0; i < factor.rows; ++i)
     for (index j = i; j < factor.rows; ++j) {
       auto& r = factor(i, j);
-      r = static_cast<typename Factor::value>(root == T(0) ? T(0) : root * static_cast<T>(r));
+      r = static_cast<typename Factor::value>(nothing ? T(0) : root * static_cast<T>(r));
     }
-  if (root == T(0)) return begin_factor(factor, lambda);
+  if (nothing) return begin_factor(factor, lambda);
   T axis[most_penalised_rows];
   for (index i = 0; i < factor.rows; ++i) {
     axis[i] = given;

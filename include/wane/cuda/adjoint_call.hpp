@@ -14,6 +14,9 @@ consteval void check_adjoint() {
   check_run<Op, std::remove_const_t<Out>>();
   using V = accumulate_type<Op>;
   using Sink = sink_of<Gradients, Op>;
+  static_assert(!penalised_memory<Op>,
+                "wane::cuda::adjoint: the adjoint of penalised memories is not there yet; "
+                "wane::adjoint has it");
   static_assert(std::is_trivially_copyable_v<Gradients>,
                 "wane::cuda::adjoint: gradients are copied to the device; theirs must be trivially "
                 "copyable, and `at` and the members of the sink WANE_HOST_DEVICE");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/penalised_memory.hpp"
 #include "wane/cuda/run_arguments.hpp"
 #include "wane/run/adjoint_parts.hpp"
 #include "wane/run/options.hpp"
@@ -28,6 +29,11 @@ template <class Op>
 concept chunkable = affine_recurrence<Op> && computes_in_float<Op> && keyed_token<token_of<Op>> &&
     !(normalised_recurrence<Op> || time_invariant<Op> || constant_decays<Op>);
 
+// Penalised memories whose S does: a kernel of their own finds where it is written.
+template <class Op>
+concept penalised_in_chunks =
+    penalised_memory<Op> && chunkable<decltype(std::declval<Op const&>().memory({}, index{}))>;
+
 // Sentences for what no kernel can do.
 template <class Op, class Out>
 consteval void check_run() {
@@ -35,10 +41,11 @@ consteval void check_run() {
       diagonal_recurrence<Op>,
       "wane::cuda::run: this type is no recurrence; it needs shape() and at(place), which "
       "gives a token with value(j); see wane/core/recurrence.hpp");
-  static_assert(!diagonal_recurrence<Op> || scannable<Op> || chunkable<Op>,
-                "wane::cuda::run: only recurrences whose tokens do not look at the state, and "
-                "memories that erase and compute in float, run on a GPU; this one erases in "
-                "another type, or has a step of its own");
+  static_assert(
+      !diagonal_recurrence<Op> || scannable<Op> || chunkable<Op> || penalised_in_chunks<Op>,
+      "wane::cuda::run: only recurrences whose tokens do not look at the state, and "
+      "memories that erase and compute in float, run on a GPU; this one erases in "
+      "another type, or has a step of its own");
   static_assert(!normalised_recurrence<Op>,
                 "wane::cuda::run: outputs are not divided by a denominator here; run "
                 "wane::unnormalised(op), whose last column is the denominator, and divide");
@@ -93,7 +100,7 @@ template <class Op, class Out, class State>
 run_arguments<Op, Out, State> checked_call(Op const& op, sequence_view<Out> const& output,
                                            run_options<State> const& options) {
   recurrence_shape const shape = checked_extents(op);
-  check("output", output, shape);
+  check("output", output, output_shape_of(op));
   index const sequences = checked_sequences(shape, options);
   check("initial", options.initial, sequences, shape);
   check("final", options.final, sequences, shape);

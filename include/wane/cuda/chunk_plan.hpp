@@ -155,16 +155,22 @@ struct chunk_segments {
                                 // and pieces of E and of T
   part now = part::whole;
 
+  // Of so many lines, which a block takes each.
   template <class Config>
-  static chunk_segments of(recurrence_shape const& shape, sequence_list const& all,
-                           index sequences) {
+  static chunk_segments of(index lines, sequence_list const& all) {
     index const chunks = chunks_in(all.time);
-    index const lines = sequences * shape.heads * pieces_of<Config>(shape.columns);
     index const count = at_most(at_most(most, Config::wanted / at_least(index{1}, lines)),
                                 chunks / Config::least_chunks);
     if (all.starts || count < 3) return {1, all.time};
     index const each = (chunks + count - 1) / count;
-    return {(chunks + each - 1) / each, each * chunk_tokens, pieces_of<Config>(shape.rows)};
+    return {(chunks + each - 1) / each, each * chunk_tokens};
+  }
+  template <class Config>
+  static chunk_segments of(recurrence_shape const& shape, sequence_list const& all,
+                           index sequences) {
+    auto cut = of<Config>(sequences * shape.heads * pieces_of<Config>(shape.columns), all);
+    if (cut.count > 1) cut.unit_pieces = pieces_of<Config>(shape.rows);
+    return cut;
   }
 };
 

@@ -22,15 +22,14 @@ class device_thread {
   __device__ bool any(bool x) { return __syncthreads_or(x) != 0; }
 
   template <class T>
+  __device__ T shuffle(T const& x, int lane) {
+    return of_words(x, [=](unsigned word) { return __shfl_sync(0xffffffffu, word, lane); });
+  }
+  template <class T>
   __device__ T shuffle_up(T const& x, int by) {
-    static_assert(sizeof(T) % 4 == 0);
-    unsigned words[sizeof(T) / 4];
-    __builtin_memcpy(words, &x, sizeof(T));
-    for (unsigned& word : words)
-      word = __shfl_up_sync(0xffffffffu, word, static_cast<unsigned>(by));
-    T up;
-    __builtin_memcpy(&up, words, sizeof(T));
-    return up;
+    return of_words(x, [=](unsigned word) {
+      return __shfl_up_sync(0xffffffffu, word, static_cast<unsigned>(by));
+    });
   }
 
   // Registers as words of 32 bits, in the order of PTX's figures.
@@ -122,6 +121,18 @@ class device_thread {
   }
 
  private:
+  // x with every 32 bits of it replaced by what of_word(them) gives.
+  template <class T, class OfWord>
+  __device__ static T of_words(T const& x, OfWord const& of_word) {
+    static_assert(sizeof(T) % 4 == 0);
+    unsigned words[sizeof(T) / 4];
+    __builtin_memcpy(words, &x, sizeof(T));
+    for (unsigned& word : words) word = of_word(word);
+    T other;
+    __builtin_memcpy(&other, words, sizeof(T));
+    return other;
+  }
+
   template <class T>
   using device_atomic = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
 };

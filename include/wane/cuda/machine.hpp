@@ -19,6 +19,7 @@ WANE_HOST_DEVICE inline std::size_t rounded_up(std::size_t bytes) { return (byte
 //   thread()                 which of the M::threads of its block it is
 //   barrier()                waits for the block; what was written to shared memory is then seen
 //   any(x)                   a barrier; whether x was true of any thread
+//   shuffle(x, n)            x of thread n of the warp
 //   shuffle_up(x, n)         x of the thread n below in the warp, its own where there is none
 //   shared()                 the shared memory of the block, aligned to 16 bytes
 //   read_shared, write_shared    of what another thread reads or has written, behind a barrier
@@ -38,6 +39,7 @@ concept machine = requires(M& m, float x, float* to, float const* from, void* by
   { m.thread() } -> std::same_as<int>;
   m.barrier();
   { m.any(true) } -> std::same_as<bool>;
+  { m.shuffle(x, 1) } -> std::same_as<float>;
   { m.shuffle_up(x, 1) } -> std::same_as<float>;
   { m.shared() } -> std::same_as<std::byte*>;
   { m.read_shared(from) } -> std::same_as<float>;

@@ -56,6 +56,43 @@ void with_chunk_config(Op const& op, Body const& body) {
   return body(chunk_config<device_warps, 256>{});
 }
 
+template <class Config, class Op, class State>
+__global__ void __launch_bounds__(Config::threads, Config::blocks)
+    device_penalties(__grid_constant__ penalty_arguments<Op, State> const arguments) {
+  device_thread<Config::threads> machine;
+  penalty_kernel<Config>(machine, arguments, static_cast<index>(blockIdx.x));
+}
+template <class Config, class Op, class State>
+__global__ void __launch_bounds__(Config::threads, 1)
+    device_penalty_links(__grid_constant__ penalty_arguments<Op, State> const arguments) {
+  device_thread<Config::threads> machine;
+  penalty_links<Config>(machine, arguments, static_cast<index>(blockIdx.x));
+}
+template <class Config, class Op, class State>
+void queue_penalties(stream on, penalty_arguments<Op, State> const& all) {
+  using arguments = penalty_arguments<Op, State>;
+  auto* const walk = device_penalties<Config, Op, State>;
+  auto* const link = device_penalty_links<Config, Op, State>;
+  prepare_kernel(walk, all.shape.rows, all.layout.bytes);
+  prepare_kernel(link, all.shape.rows, all.layout.bytes);
+  in_segments(
+      all,
+      [&](arguments const& a) {
+        launch_grid<Config::threads>(on, walk, a, a.work_items(), a.layout.bytes);
+      },
+      [&](arguments const& a) {
+        launch_grid<Config::threads>(on, link, a, a.lines(), a.layout.bytes);
+      });
+}
+// body(config) with as many threads as there are rows, or more.
+template <class Op, class Body>
+void with_penalty_config(Op const& op, Body const& body) {
+  index const rows = recurrence_shape(op.shape()).rows;
+  if (rows <= 64) return body(penalty_config<64>{});
+  if (rows <= 128) return body(penalty_config<128>{});
+  return body(any_penalty_config{});
+}
+
 // wane::run on a stream: the tensors of `op`, the output, states, positions and starts lie in
 // memory that the device reads, and so does `memory`, of workspace_bytes(op, options). Returns when
 // the work is queued; allocates nothing, and may be captured in a graph. The same bits each time.
@@ -86,6 +123,13 @@ void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
             });
       });
     }
+  if constexpr (penalised_in_chunks<Op> && std::is_trivially_copyable_v<Op>)
+    return with_penalty_config(op, [&](auto config) {
+      using Config = decltype(config);
+      auto const calls = penalised_call<Config, any_chunk_config>(op, output, options, memory);
+      queue_penalties<Config>(on, calls.penalty);
+      run(on, calls.memory, output, calls.lent, calls.options);
+    });
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_scan_config<accumulate_type<Op>>;
     auto const arguments = scan_call<Config>(op, output, options, memory);

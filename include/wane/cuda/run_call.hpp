@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/chunk_call.hpp"
+#include "wane/cuda/penalised_call.hpp"
 #include "wane/cuda/scan_call.hpp"
 #include "wane/cuda/step_call.hpp"
 
@@ -32,7 +32,9 @@ std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}
   static_assert(step_workspace_bytes <= bytes_of_counters);
   if constexpr (chunkable<Op>)
     if (runs_in_chunks(op)) return chunk_workspace_bytes<any_chunk_config>(op, options);
-  if constexpr (scannable<Op>)
+  if constexpr (penalised_in_chunks<Op>)
+    return penalised_workspace_of<any_penalty_config, any_chunk_config>(op, options).bytes;
+  else if constexpr (scannable<Op>)
     return scan_workspace_bytes<default_scan_config<accumulate_type<Op>>>(op, options);
   else
     return 0;

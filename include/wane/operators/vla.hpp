@@ -129,19 +129,19 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
   }
 
   wane::layout layout() const { return gated::layout() & directions_.layout(); }
-  bool penalises_keys() const { return penalises_keys_; }
-  penalty_refresh refresh() const { return refresh_; }
-  Accumulate lambda(index head) const {
+  WANE_HOST_DEVICE bool penalises_keys() const { return penalises_keys_; }
+  WANE_HOST_DEVICE penalty_refresh refresh() const { return refresh_; }
+  WANE_HOST_DEVICE Accumulate lambda(index head) const {
     return lambda_.data ? static_cast<Accumulate>(lambda_(head)) : lambda_of_all_;
   }
 
-  Accumulate penalty_log_decay(place<> at) const requires fades {
+  WANE_HOST_DEVICE Accumulate penalty_log_decay(place<> at) const requires fades {
     return static_cast<Accumulate>(this->gate_.read(at));
   }
-  Accumulate memory_log_decay(place<> at) const requires fades {
+  WANE_HOST_DEVICE Accumulate memory_log_decay(place<> at) const requires fades {
     return memory_fades_ ? penalty_log_decay(at) : Accumulate(0);
   }
-  Accumulate log_renewal() const requires fades { return log_renewal_; }
+  WANE_HOST_DEVICE Accumulate log_renewal() const requires fades { return log_renewal_; }
 
   // Directions are scaled and normalised as queries are.
   struct direction_terms {

@@ -47,6 +47,12 @@ class emulated_thread {
   }
 
   template <class T>
+  T shuffle(T const& x, int lane) {
+    T other;
+    std::memcpy(&other, of_warp("shuffle", x, [](auto&) {})[lane], sizeof(T));
+    return other;
+  }
+  template <class T>
   T shuffle_up(T const& x, int by) {
     auto const& of = of_warp("shuffle", x, [](auto&) {});
     T up = x;

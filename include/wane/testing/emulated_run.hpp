@@ -14,6 +14,12 @@ namespace wane::testing {
 // Small blocks, threads and groups, so that a few hundred tokens pass through every part.
 using small_scan = cuda::scan_config<64, 3, 2, 64, 512>;
 using small_chunk = cuda::chunk_config<1, 32>;
+// Of penalised memories: the kernel of penalties, and that of S.
+template <class Penalty, class Memory>
+struct penalised_config {
+  using penalty = Penalty;
+  using memory = Memory;
+};
 
 // Memory that a kernel may use, aligned as cudaMalloc aligns it.
 class lent_memory {
@@ -91,6 +97,33 @@ void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out>
   }
 }
 
+// wane::cuda::run of penalised memories, by these configurations.
+template <class Config, class MemoryConfig, class Op, class Out, class State>
+void run_penalised(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
+                   run_options<State> const& options) {
+  lent_memory memory(cuda::penalised_workspace_of<Config, MemoryConfig>(op, options).bytes);
+  auto const calls = cuda::penalised_call<Config, MemoryConfig>(op, output, options, memory);
+  auto const run = [&](auto const& part, index blocks, auto const& kernel) {
+    for (index n = 0; n < blocks; ++n)
+      emulated_grid<Config::threads>({1, gpu.seed}, part.layout.bytes).run([&](auto& machine) {
+        kernel(machine, part, gpu.order == turns::last_taken ? blocks - 1 - n : n);
+      });
+  };
+  cuda::in_segments(
+      calls.penalty,
+      [&](auto const& part) {
+        run(part, part.work_items(), [](auto& machine, auto const& a, index n) {
+          cuda::penalty_kernel<Config>(machine, a, n);
+        });
+      },
+      [&](auto const& part) {
+        run(part, part.lines(), [](auto& machine, auto const& a, index n) {
+          cuda::penalty_links<Config>(machine, a, n);
+        });
+      });
+  run_in_chunks<MemoryConfig>(gpu, calls.memory, output, calls.options);
+}
+
 // wane::cuda::run by the kernel for one token.
 template <class Config, class Op, class Out, class State>
 void run_one_step(emulated_gpu gpu, Op const& op, sequence_view<Out> output,
@@ -110,7 +143,11 @@ template <class Config = small_scan, class Op, class Out, class State = accumula
 void run(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
          run_options<State> const& options = {}) {
   cuda::check_run<Op, Out>();
-  if constexpr (requires { Config::groups; }) {
+  if constexpr (requires { typename Config::penalty; }) {
+    run_penalised<typename Config::penalty, typename Config::memory>(gpu, op, output, options);
+  } else if constexpr (cuda::penalised_in_chunks<Op>) {
+    run_penalised<cuda::penalty_config<32>, small_chunk>(gpu, op, output, options);
+  } else if constexpr (requires { Config::groups; }) {
     run_one_step<Config>(gpu, op, output, options);
   } else if constexpr (requires { Config::most_rows; }) {
     run_in_chunks<Config>(gpu, op, output, options);

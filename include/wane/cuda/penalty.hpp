@@ -1,0 +1,303 @@
+// penalty_walk: one thread of the kernel that finds the write directions of penalised memories.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/penalty_factor.hpp"
+
+namespace wane::cuda {
+
+// A block takes a head of a sequence, or a segment of one, and keeps R while chunks of tokens pass,
+// as in run/penalty_chunk.hpp.
+template <class Config, machine M, class Op, class State>
+class penalty_walk : penalty_factor<Config, M> {
+  using base = penalty_factor<Config, M>;
+  using base::at_, base::machine_, base::row_, base::rows_, base::tokens;
+  using base::begin_factor, base::for_tokens, base::get, base::line, base::load_factor;
+  using base::present, base::put, base::put_row, base::r, base::save_factor, base::scale;
+  using base::set_factor, base::solve, base::solve_transposed, base::subtract, base::take_in;
+  static constexpr bool fades = fading_penalty<Op>;
+  using part = chunk_segments::part;
+
+ public:
+  WANE_HOST_DEVICE penalty_walk(M& machine, penalty_arguments<Op, State> const& a, index block)
+      : base(machine, a.layout, a.shape.rows),
+        a_(a),
+        line_(block % a.lines()),
+        segment_(block / a.lines()),
+        head_(line_ % a.shape.heads),
+        sequence_(line_ / a.shape.heads),
+        lambda_(static_cast<float>(a.op.lambda(head_))) {}
+
+  WANE_HOST_DEVICE void operator()() {
+    sequence_tokens const of(a_.sequences, sequence_);
+    bool const last = segment_ + 1 == a_.segments.count;
+    index const end = last ? of.count : (segment_ + 1) * a_.segments.tokens;
+    bool const effects = a_.segments.now == part::effects;
+    if (a_.segments.now == part::outputs)
+      load_factor(a_.factor_before(segment_, line_));
+    else if (segment_ > 0)
+      begin_factor(0.f);
+    else
+      load();
+    if (effects && segment_ == 0) save_factor(a_.factor_before(0, line_));
+    for (index k = segment_ * a_.segments.tokens; k < end;) {
+      int const count = fade(of, k, static_cast<int>(at_most(index{tokens}, end - k)));
+      take(of, k, count);
+      k += count;
+    }
+    if (effects) return save_factor(a_.factor_before(segment_ + 1, line_));
+    if (last && a_.final.data) save();
+  }
+
+  // The factors before segments, from what directions of each make of none, one after the other.
+  WANE_HOST_DEVICE void link() {
+    load_factor(a_.factor_before(1, line_));
+    for (index n = 2; n < a_.segments.count; ++n) {
+      float* const other = a_.factor_before(n, line_);
+      for (int first = 0; first < rows_; first += tokens) {
+        token_numbers w = {};
+        for_tokens([&](auto t) WANE_INLINE_LAMBDA {
+          int const i = first + t;
+          if (i <= row_ && present()) w.of[t] = other[place_in_triangle(rows_, i, row_)];
+        });
+        machine_.barrier();
+        take_in(w, first);
+      }
+      save_factor(other);
+    }
+  }
+
+ private:
+  WANE_INLINE void load() {
+    auto const state = [&](index i, index j) WANE_INLINE_LAMBDA {
+      return static_cast<float>(a_.initial(sequence_, head_, i, a_.values + j));
+    };
+    if (!a_.initial.data || state(0, 0) == 0.f) {
+      using std::sqrt;
+      begin_factor(sqrt(lambda_));
+    } else {
+      set_factor([&](int i) WANE_INLINE_LAMBDA { return state(i, row_); });
+    }
+    if constexpr (fades)
+      if (a_.initial.data) left_.log = state(0, rows_);
+  }
+  WANE_INLINE void save() const {
+    if (!present()) return;
+    auto const state = [&](index i, index j) WANE_INLINE_LAMBDA -> State& {
+      return a_.final(sequence_, head_, i, a_.values + j);
+    };
+    for (int i = 0; i < rows_; ++i)
+      state(i, row_) = static_cast<State>(i <= row_ ? r(i, row_) : 0.f);
+    if constexpr (fades) state(row_, rows_) = static_cast<State>(row_ == 0 ? left_.log : 0.f);
+  }
+
+  // Takes in what fades at up to `most` tokens from k on, and returns how many: M is renewed before
+  // the first of them alone.
+  WANE_INLINE int fade(sequence_tokens const& of, index k, int most) {
+    if constexpr (fades)
+      for_tokens([&](auto t) WANE_INLINE_LAMBDA {
+        if (t >= most) return;
+        penalty_left<float> left = left_;
+        if (left.fades_too_far(a_.op, of.at(k + t, head_))) {
+          if constexpr (t > 0) {
+            most = t;
+            return;
+          } else {
+            renew(left.log);
+            left.log = 0;
+          }
+        }
+        left_ = left;
+        over_.of[t] = left.over();
+      });
+    return most;
+  }
+  // R^T R <- l R^T R + (1 - l) lambda I; see renew_penalty.
+  WANE_INLINE void renew(float log_left) {
+    using std::exp, std::expm1, std::sqrt;
+    float const root = exp(log_left / 2), given = sqrt(-expm1(log_left) * lambda_);
+    machine_.barrier();
+    if (nothing_is_left(log_left)) return begin_factor(sqrt(lambda_));
+    set_factor([&](int i) WANE_INLINE_LAMBDA { return root * r(i, row_); });
+    for (int first = 0; first < rows_; first += tokens) {
+      token_numbers w;
+      for_tokens([&](auto t) WANE_INLINE_LAMBDA { w.of[t] = row_ == first + t ? given : 0.f; });
+      machine_.barrier();
+      take_in(w, first);
+    }
+  }
+
+  // A chunk of tokens: what they write, and their directions into R.
+  WANE_INLINE void take(sequence_tokens const& of, index k, int count) {
+    bool const own = a_.op.penalises_keys();
+    machine_.barrier();
+    bring(of, k, count, own);
+    machine_.barrier();
+    token_numbers key = {}, direction = {};
+    if (present()) {
+      key = line(at_.first, row_ * token_stride);
+      direction = own ? key : line(at_.second, row_ * token_stride);
+    }
+    if constexpr (fades) scale(direction, over_);
+    if (a_.segments.now != part::effects) {
+      token_numbers found = own ? of_own(direction) : of_given(direction, key);
+      if constexpr (fades) {
+        scale(found, over_);
+        if (!own) scale(found, over_);
+      }
+      give(of, k, count, key, found);
+    }
+    take_in(direction, 0);
+  }
+
+  // Threads share a token out among them. Tokens that are not there are zeros.
+  WANE_INLINE void bring(sequence_tokens const& of, index k, int count, bool own) const {
+    constexpr int parts = Config::threads / tokens;
+    int const t = row_ / parts, part_of_token = row_ % parts;
+    place<> const where = of.at(k + (t < count ? t : 0), head_);
+    auto const rows = [&](std::size_t array, auto const& x) WANE_INLINE_LAMBDA {
+      for (int i = part_of_token; i < rows_; i += parts)
+        put(array, i * token_stride + t, t < count ? x(i) : 0.f);
+    };
+    auto const x = a_.op.terms_at(where);
+    rows(at_.first, [&](index i) WANE_INLINE_LAMBDA { return x.key(i); });
+    if (!own) rows(at_.second, a_.op.direction_at(where));
+  }
+
+  // M_t^-1 u_t.
+  WANE_INLINE token_numbers of_own(token_numbers x) const {
+    solve_transposed(x, at_.first);
+    put_products(at_.first, at_.triangle);
+    machine_.barrier();
+    if (row_ < warp_size) triangulate([](auto const&, auto const&) {});
+    solve(x, at_.first);
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      token_numbers const c = line(at_.triangle, s * tokens);
+      float const over = get(at_.over, s), past = over * x.of[s];
+      unroll<tokens - 1 - s>([&](auto n) WANE_INLINE_LAMBDA {
+        constexpr int t = s + 1 + n;
+        x.of[t] = multiply_add(-c.of[t], past, x.of[t]);
+      });
+      x.of[s] = over * past;
+    });
+    return x;
+  }
+  // M_t^-1 x_t of directions u.
+  WANE_INLINE token_numbers of_given(token_numbers u, token_numbers x) const {
+    solve_transposed(u, at_.first);
+    solve_transposed(x, at_.second);
+    put_products(at_.first, at_.triangle);
+    put_products(at_.second, at_.weights);
+    machine_.barrier();
+    if (row_ < warp_size)
+      triangulate([&](auto const& c, auto const& over) WANE_INLINE_LAMBDA { weigh(c, over); });
+    machine_.barrier();
+    for_tokens([&](auto s)
+                   WANE_INLINE_LAMBDA { subtract(x, u.of[s], line(at_.weights, s * tokens)); });
+    solve(x, at_.first);
+    return x;
+  }
+
+  // to[s][t] = f_s . x_t, of F and an array of rows.
+  WANE_INLINE void put_products(std::size_t array, std::size_t to) const {
+    for (int n = row_; n < tokens * tokens; n += Config::threads) {
+      float sum = 0;
+      for (int i = 0; i < rows_; ++i)
+        sum = multiply_add(get(at_.first, i * token_stride + n / tokens),
+                           get(array, i * token_stride + n % tokens), sum);
+      put(to, n, sum);
+    }
+  }
+  // Column t of an array [token][token] is lane t's.
+  WANE_INLINE token_numbers column(std::size_t array) const {
+    token_numbers x = {};
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      if (row_ < tokens) x.of[s] = get(array, s * tokens + row_);
+    });
+    return x;
+  }
+  WANE_INLINE void put_column(std::size_t array, token_numbers const& x) const {
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      if (row_ < tokens) put(array, s * tokens + row_, x.of[s]);
+    });
+  }
+  // C of I + F^T F, by a warp; then then(column of C, 1 / C_ss).
+  template <class Then>
+  WANE_INLINE void triangulate(Then const& then) const {
+    token_numbers c = column(at_.triangle), over;
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      using std::sqrt;
+      over.of[s] = 1.f / sqrt(1.f + machine_.shuffle(c.of[s], s));
+      c.of[s] = over.of[s] * (c.of[s] + (row_ == s ? 1.f : 0.f));
+      unroll<tokens - 1 - s>([&](auto n) WANE_INLINE_LAMBDA {
+        constexpr int i = s + 1 + n;
+        c.of[i] = multiply_add(-machine_.shuffle(c.of[s], i), c.of[s], c.of[i]);
+      });
+      if (row_ == s) put(at_.over, s, over.of[s]);
+    });
+    put_column(at_.triangle, c);
+    then(c, over);
+  }
+  // From F^T H to the weights with which each h_t loses the f_s up to it.
+  WANE_INLINE void weigh(token_numbers const& c, token_numbers const& over) const {
+    token_numbers x = column(at_.weights);
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      unroll<s>([&](auto i) WANE_INLINE_LAMBDA {
+        x.of[s] = multiply_add(-machine_.shuffle(c.of[i], s), x.of[i], x.of[s]);
+      });
+      x.of[s] *= over.of[s];
+    });
+    for_tokens([&](auto n) WANE_INLINE_LAMBDA {
+      constexpr int s = tokens - 1 - n;
+      if (s > row_) x.of[s] = 0.f;
+      unroll<n>([&](auto m) WANE_INLINE_LAMBDA {
+        constexpr int i = s + 1 + m;
+        x.of[s] = multiply_add(-machine_.shuffle(c.of[s], i), x.of[i], x.of[s]);
+      });
+      x.of[s] *= over.of[s];
+    });
+    put_column(at_.weights, x);
+  }
+
+  // What tokens write, of M^-1 k as their rule says.
+  WANE_INLINE void give(sequence_tokens const& of, index k, int count, token_numbers const& key,
+                        token_numbers found) const {
+    if constexpr (Op::rule != write_rule::rls) {
+      token_numbers sums = found;
+      scale(sums, Op::rule == write_rule::unit ? found : key);
+      sums = sum_of_rows(sums);
+      for_tokens([&](auto t) WANE_INLINE_LAMBDA {
+        found.of[t] *= write_factor<Op::rule>(sums.of[t], sums.of[t]);
+      });
+    }
+    if (!present()) return;
+    for_tokens([&](auto t) WANE_INLINE_LAMBDA {
+      if (t < count) a_.output.write(of.at(k + t, head_), row_, found.of[t]);
+    });
+  }
+  WANE_INLINE token_numbers sum_of_rows(token_numbers const& x) const {
+    constexpr int parts = Config::threads / tokens;
+    machine_.barrier();
+    put_row(at_.first, x);
+    machine_.barrier();
+    float sum = 0;
+    for (int i = row_ / tokens; i < rows_; i += parts)
+      sum += get(at_.first, i * token_stride + row_ % tokens);
+    put(at_.sums, row_, sum);
+    machine_.barrier();
+    token_numbers total = {};
+    for (int n = 0; n < parts; ++n) {
+      token_numbers const of_part = line(at_.sums, n * tokens);
+      for_tokens([&](auto t) WANE_INLINE_LAMBDA { total.of[t] += of_part.of[t]; });
+    }
+    return total;
+  }
+
+  penalty_arguments<Op, State> const& a_;
+  index const line_, segment_, head_, sequence_;
+  float const lambda_;
+  penalty_left<float> left_{};
+  token_numbers over_{};  // 1/sqrt(l) at each token
+};
+
+}  // namespace wane::cuda

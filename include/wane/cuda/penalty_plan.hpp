@@ -1,0 +1,84 @@
+// What blocks of the kernel for penalties work on, and where they keep what.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/chunk_plan.hpp"
+
+namespace wane::cuda {
+
+// Threads of a block, one for each row of the state. Where there are fewer blocks than wanted,
+// sequences are cut, into segments of so many chunks at least.
+template <int Threads, int Wanted = 512, int LeastChunks = 32>
+struct penalty_config {
+  static constexpr int threads = Threads, most_rows = Threads;
+  static constexpr int blocks = Threads > 128  ? 1
+                                : Threads > 64 ? 2
+                                               : 4;  // with room on a processor
+  static constexpr index wanted = Wanted, least_chunks = LeastChunks;
+};
+// Where the number of rows decides nothing.
+using any_penalty_config = penalty_config<256>;
+
+// Numbers of an upper triangle, row after row; a warp reads 32 neighbours of a row from all banks,
+// and of a column where rows are a multiple of 32.
+WANE_HOST_DEVICE inline index numbers_of_triangle(index rows) { return rows * (rows + 1) / 2; }
+WANE_HOST_DEVICE inline int place_in_triangle(int rows, int i, int j) {
+  return i * (2 * rows - i - 1) / 2 + j;
+}
+
+// A number of each token of a chunk; arrays [row][token] have 4 numbers more to a line.
+struct alignas(16) token_numbers {
+  float of[chunk_tokens];
+};
+inline constexpr int token_stride = chunk_tokens + 4;
+
+// Where the parts of shared memory lie, in bytes from its start; names as in penalty_chunk.hpp.
+struct penalty_layout {
+  std::size_t factor;             // R, a triangle
+  std::size_t first, second;      // [row][token]: keys, F, reflectors; directions, H
+  std::size_t reflectors;         // [row]: tau and square
+  std::size_t triangle, weights;  // [token][token]: C, and F^T H
+  std::size_t over, sums;         // [token], [part][token]
+  std::size_t bytes = 0;
+
+  template <class Config>
+  static penalty_layout of(index rows, bool directions_are_given) {
+    penalty_layout at;
+    auto const take = [&](index numbers) {
+      std::size_t const place = at.bytes;
+      at.bytes += rounded_up(static_cast<std::size_t>(numbers) * sizeof(float));
+      return place;
+    };
+    at.factor = take(numbers_of_triangle(rows));
+    at.first = take(rows * token_stride);
+    at.second = take(directions_are_given ? rows * token_stride : 0);
+    at.reflectors = take(2 * rows);
+    at.triangle = take(chunk_tokens * chunk_tokens);
+    at.weights = take(directions_are_given ? chunk_tokens * chunk_tokens : 0);
+    at.over = take(chunk_tokens), at.sums = take(Config::threads);
+    return at;
+  }
+};
+
+// `output` are the write directions, [B, T, H, K]. Of segments, `states` are factors of M before
+// each, [segment][sequence][head][triangle].
+template <class Op, class State>
+struct penalty_arguments : run_arguments<Op, float, State> {
+  recurrence_shape shape;
+  index values;  // columns of a state before those of R
+  penalty_layout layout;
+  chunk_segments segments;
+
+  // Sequences and heads.
+  WANE_HOST_DEVICE index lines() const { return this->states * shape.heads; }
+  WANE_HOST_DEVICE index work_items() const {
+    bool const effects = segments.now == chunk_segments::part::effects;
+    return lines() * (segments.count - (effects ? 1 : 0));
+  }
+  // The factor before a segment of a line.
+  WANE_HOST_DEVICE float* factor_before(index segment, index line) const {
+    return segments.states + (segment * lines() + line) * numbers_of_triangle(shape.rows);
+  }
+};
+
+}  // namespace wane::cuda
