@@ -60,7 +60,6 @@ class penalty_walk : penalty_factor<Config, M> {
           int const i = first + t;
           if (i <= row_ && present()) w.of[t] = other[place_in_triangle(rows_, i, row_)];
         });
-        machine_.barrier();
         take_in(w, first);
       }
       save_factor(other);
@@ -116,13 +115,11 @@ class penalty_walk : penalty_factor<Config, M> {
   WANE_INLINE void renew(float log_left) {
     using std::exp, std::expm1, std::sqrt;
     float const root = exp(log_left / 2), given = sqrt(-expm1(log_left) * lambda_);
-    machine_.barrier();
     if (nothing_is_left(log_left)) return begin_factor(sqrt(lambda_));
     set_factor([&](int i) WANE_INLINE_LAMBDA { return root * r(i, row_); });
     for (int first = 0; first < rows_; first += tokens) {
       token_numbers w;
       for_tokens([&](auto t) WANE_INLINE_LAMBDA { w.of[t] = row_ == first + t ? given : 0.f; });
-      machine_.barrier();
       take_in(w, first);
     }
   }
@@ -130,7 +127,6 @@ class penalty_walk : penalty_factor<Config, M> {
   // A chunk of tokens: what they write, and their directions into R.
   WANE_INLINE void take(sequence_tokens const& of, index k, int count) {
     bool const own = a_.op.penalises_keys();
-    machine_.barrier();
     bring(of, k, count, own);
     machine_.barrier();
     token_numbers key = {}, direction = {};
@@ -167,6 +163,7 @@ class penalty_walk : penalty_factor<Config, M> {
   // M_t^-1 u_t.
   WANE_INLINE token_numbers of_own(token_numbers x) const {
     solve_transposed(x, at_.first);
+    machine_.barrier();
     put_products(at_.first, at_.triangle);
     machine_.barrier();
     if (row_ < warp_size) triangulate([](auto const&, auto const&) {});
@@ -186,6 +183,7 @@ class penalty_walk : penalty_factor<Config, M> {
   WANE_INLINE token_numbers of_given(token_numbers u, token_numbers x) const {
     solve_transposed(u, at_.first);
     solve_transposed(x, at_.second);
+    machine_.barrier();
     put_products(at_.first, at_.triangle);
     put_products(at_.second, at_.weights);
     machine_.barrier();
@@ -277,7 +275,6 @@ class penalty_walk : penalty_factor<Config, M> {
   }
   WANE_INLINE token_numbers sum_of_rows(token_numbers const& x) const {
     constexpr int parts = Config::threads / tokens;
-    machine_.barrier();
     put_row(at_.first, x);
     machine_.barrier();
     float sum = 0;

@@ -83,7 +83,7 @@ class penalty_factor {
     for_tokens([&](auto t) WANE_INLINE_LAMBDA { x.of[t] *= over; });
   }
 
-  // x <- R^-T x, whose rows are then in `array`, behind a barrier.
+  // x <- R^-T x, whose rows others find in `array` behind a barrier.
   WANE_INLINE void solve_transposed(token_numbers& x, std::size_t array) const {
     for (int first = 0; first < rows_; first += warp_size) {
       int const end = at_most(first + warp_size, rows_);
@@ -95,12 +95,13 @@ class penalty_factor {
         }
         put_row(array, x);
       }
+      if (end == rows_) return;
       machine_.barrier();
       if (row_ >= end && present())
         for (int i = first; i < end; ++i) subtract(x, r(i, row_), line(array, i * token_stride));
     }
   }
-  // x <- R^-1 x.
+  // x <- R^-1 x, by way of `array`. Ends behind a barrier.
   WANE_INLINE void solve(token_numbers& x, std::size_t array) const {
     for (int first = (rows_ - 1) / warp_size * warp_size;; first -= warp_size) {
       int const end = at_most(first + warp_size, rows_);
@@ -119,7 +120,8 @@ class penalty_factor {
     }
   }
 
-  // R^T R += w w^T for every token's w, whose rows before `first` are zeros: Householder's QR.
+  // R^T R += w w^T for every token's w, whose rows before `first` are zeros: Householder's QR. Ends
+  // behind a barrier.
   WANE_INLINE void take_in(token_numbers w, int first) const {
     for (first = first / warp_size * warp_size; first < rows_; first += warp_size) {
       int const end = at_most(first + warp_size, rows_);
@@ -143,6 +145,7 @@ class penalty_factor {
                   get(at_.reflectors, 2 * i + 1));
     }
   }
+
   M& machine_;
   penalty_layout const& at_;
   int const rows_, row_;

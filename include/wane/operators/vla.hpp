@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/penalised_memory.hpp"
-#include "wane/operators/gated.hpp"
+#include "wane/operators/vla_memory.hpp"
 
 namespace wane {
 
@@ -128,6 +128,12 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
               "; it must be more than 0, and finite");
   }
 
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    gated::move_tensors(moved), directions_.move_rows(moved);
+    lambda_ = moved.whole(lambda_);
+  }
+
   wane::layout layout() const { return gated::layout() & directions_.layout(); }
   WANE_HOST_DEVICE bool penalises_keys() const { return penalises_keys_; }
   WANE_HOST_DEVICE penalty_refresh refresh() const { return refresh_; }
@@ -156,88 +162,10 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
     advance_penalised(*this, at, state, write);
   }
 
-  // S of given write directions: a delta rule that erases where the key looks.
-  class memory_of_directions : public gated {
-   public:
-    memory_of_directions(vla const& op, sequence_view<Accumulate const> const& directions,
-                         index origin)
-        : gated(op), directions_(directions), origin_(origin), fades_(op.memory_fades_) {}
-
-    wane::layout layout() const { return gated::layout() & layout_of(directions_); }
-
-    struct token : keyed::terms, gate_terms<Accumulate, Gate> {
-      sequence_view<Accumulate const> const& directions;
-      place<> written;
-      Accumulate decay;
-
-      WANE_INLINE auto key(auto i) const { return directions.read(written, i); }
-      WANE_INLINE auto erase_read(auto i) const {
-        auto const k = keyed::terms::key(i);
-        if constexpr (fades)
-          return multiply(k, decltype(k)(decay));
-        else
-          return k;
-      }
-    };
-    WANE_INLINE token at(place<> where) const {
-      token x{this->terms_at(where), {this->gate_, where}, directions_, moved(where), 1};
-      if constexpr (fades) {
-        if (!fades_) x.of_head = 0;
-        x.decay = factor_of(decay_from_log(x.log_decay()));
-      }
-      return x;
-    }
-    WANE_INLINE place<> moved(place<> where) const {
-      where.time -= origin_;
-      return where;
-    }
-
-    struct gradients {
-      keyed_gradients<Io> in;
-      sequence_view<Accumulate> directions, reads;
-      token_view<Accumulate> decays;
-
-      wane::layout layout() const { return in.layout() & layout_of(directions, reads); }
-
-      struct sink {
-        gradients const& to;
-        memory_of_directions const& op;
-        place<> where;
-
-        WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
-        template <class V>
-        WANE_INLINE void all(all_gradients<V> const& g) const {
-          token const x = op.at(where);
-          row_sum<V> of_decay;
-          for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
-            auto read = row_at(g.erase_read, i);
-            if constexpr (fades) {
-              using Row = decltype(read);
-              // A reset looks at nothing.
-              read = where_zero(Row(x.decay), Row(V(0)), Row(x.decay) * read);
-              of_decay.add(x.keyed::terms::key(i), read);
-            }
-            to.directions.write(op.moved(where), i, row_at(g.key, i));
-            to.reads.write(op.moved(where), i, read);
-          });
-          if constexpr (fades)
-            if (op.fades_) to.decays.write(where, g.whole.decay + of_decay.total());
-          op.give_rows(x, {to.in.query, {}, {}}, g);
-        }
-      };
-      WANE_INLINE sink at(memory_of_directions const& op, place<> where) const {
-        return {*this, op, where};
-      }
-    };
-
-   private:
-    sequence_view<Accumulate const> directions_;
-    index origin_;
-    bool fades_;
-  };
+  using memory_of_directions = vla_memory<Io, Gate, Accumulate>;
   memory_of_directions memory(sequence_view<Accumulate const> const& directions,
                               index origin) const {
-    return {*this, directions, origin};
+    return {*this, directions, origin, memory_fades_};
   }
 
   // Any may be absent; direction is when that of the inputs is.
