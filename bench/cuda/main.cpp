@@ -15,9 +15,10 @@ namespace {
 
 std::vector<row> rows_of(std::string const& filter) {
   std::vector<row> chosen;
-  for (auto const& rows : {linear_log_rows(), linear_factor_rows(), linear_bfloat16_rows(),
-                           linear_adjoint_rows(), exponential_bank_rows(), bank_adjoint_rows(),
-                           laplace_rows(), retention_rows(), retrieval_rows(), memory_rows()})
+  for (auto const& rows :
+       {linear_log_rows(), linear_factor_rows(), linear_bfloat16_rows(), linear_adjoint_rows(),
+        exponential_bank_rows(), bank_adjoint_rows(), laplace_rows(), retention_rows(),
+        retrieval_rows(), memory_rows(), vla_rows()})
     for (row const& r : rows)
       if (r.name.find(filter) != std::string::npos) chosen.push_back(r);
   if (chosen.empty()) throw input_error("no row has " + in_quotes(filter) + " in its name");

@@ -62,5 +62,6 @@ std::vector<row> laplace_rows();
 std::vector<row> retention_rows();
 std::vector<row> retrieval_rows();
 std::vector<row> memory_rows();
+std::vector<row> vla_rows();
 
 }  // namespace wane::bench

@@ -65,6 +65,20 @@ TEST(SharedMemory, OfChunksFitsADevice) {
   EXPECT_NEAR((kilobytes_of_chunks<rwkv7<float>, float>(256)), 211, 0.5);
 }
 
+template <int Threads>
+double kilobytes_of_penalty(bool given) {
+  using config = cuda::penalty_config<Threads>;
+  return static_cast<double>(cuda::penalty_layout::of<config>(Threads, given).bytes) / 1024;
+}
+TEST(SharedMemory, OfPenaltiesFitsADevice) {
+  EXPECT_NEAR(kilobytes_of_penalty<64>(false), 15, 0.5);
+  EXPECT_NEAR(kilobytes_of_penalty<128>(false), 45, 0.5);
+  EXPECT_NEAR(kilobytes_of_penalty<256>(false), 153, 0.5);
+  EXPECT_NEAR(kilobytes_of_penalty<64>(true), 21, 0.5);
+  EXPECT_NEAR(kilobytes_of_penalty<128>(true), 56, 0.5);
+  EXPECT_NEAR(kilobytes_of_penalty<256>(true), 174, 0.5);
+}
+
 // Where there is room, nothing is found twice.
 TEST(SharedMemory, IsUsedForFewRows) {
   using config = cuda::default_adjoint_config<float>;
