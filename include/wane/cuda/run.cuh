@@ -33,6 +33,18 @@ void launch_chunks(stream on, void (*kernel)(Arguments), Arguments const& argume
                                  arguments.work_items(), arguments.counters, bytes_of_counters);
 }
 template <class Config, class Op, class Out, class State>
+void queue_chunks(stream on, Op const& op, sequence_view<Out> const& output,
+                  workspace const& memory, run_options<State> const& options) {
+  auto* const walk = device_chunks<Config, Op, Out, State>;
+  auto* const link = device_links<any_chunk_config, chunk_arguments<Op, Out, State>>;
+  in_segments(
+      chunk_call<Config>(op, output, options, memory),
+      [&](auto const& a) { launch_chunks<Config>(on, walk, a); },
+      [&](auto const& a) {
+        launch_grid<any_chunk_config::threads>(on, link, a, blocks_of_links(a), 0);
+      });
+}
+template <class Config, class Op, class Out, class State>
 __global__ void __launch_bounds__(Config::threads, Config::blocks)
     device_step(__grid_constant__ step_arguments<Op, Out, State> const arguments) {
   device_thread<Config::threads> machine;
@@ -70,19 +82,16 @@ __global__ void __launch_bounds__(Config::threads, 1)
 }
 template <class Config, class Op, class State>
 void queue_penalties(stream on, penalty_arguments<Op, State> const& all) {
-  using arguments = penalty_arguments<Op, State>;
   auto* const walk = device_penalties<Config, Op, State>;
   auto* const link = device_penalty_links<Config, Op, State>;
   prepare_kernel(walk, all.shape.rows, all.layout.bytes);
   prepare_kernel(link, all.shape.rows, all.layout.bytes);
   in_segments(
       all,
-      [&](arguments const& a) {
+      [&](auto const& a) {
         launch_grid<Config::threads>(on, walk, a, a.work_items(), a.layout.bytes);
       },
-      [&](arguments const& a) {
-        launch_grid<Config::threads>(on, link, a, a.lines(), a.layout.bytes);
-      });
+      [&](auto const& a) { launch_grid<Config::threads>(on, link, a, a.lines(), a.layout.bytes); });
 }
 // body(config) with as many threads as there are rows, or more.
 template <class Op, class Body>
@@ -110,17 +119,7 @@ void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
                    ? queue_step<step_config<128>>(on, op, output, memory, options)
                    : queue_step<step_config<256>>(on, op, output, memory, options);
       return with_chunk_config(op, [&](auto config) {
-        using Config = decltype(config);
-        using arguments = chunk_arguments<Op, Out, State>;
-        in_segments(
-            chunk_call<Config>(op, output, options, memory),
-            [&](arguments const& a) {
-              launch_chunks<Config>(on, device_chunks<Config, Op, Out, State>, a);
-            },
-            [&](arguments const& a) {
-              launch_grid<any_chunk_config::threads>(on, device_links<any_chunk_config, arguments>,
-                                                     a, blocks_of_links(a), 0);
-            });
+        queue_chunks<decltype(config)>(on, op, output, memory, options);
       });
     }
   if constexpr (penalised_in_chunks<Op> && std::is_trivially_copyable_v<Op>)
