@@ -6,7 +6,9 @@
 
 #include "selftest/problem.hpp"
 #include "wane/operators/exponential_bank.hpp"
+#include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/linear_recurrence.hpp"
+#include "wane/operators/vla.hpp"
 #include "wane/run/options.hpp"
 
 namespace wane::selftest {
@@ -35,11 +37,12 @@ problem<Wide> rounded(problem<Wide> p) {
     x = numbers_as<Wide>(numbers_as<decltype(stored)>(x));
   };
   round(p.values, Io());
-  if (p.what == form::bank)
-    round(p.decay, V());
-  else
-    round(p.decay, Io());
-  for (auto* const x : {&p.key, &p.query, &p.direct, &p.initial}) round(*x, V());
+  for (auto* const x : {&p.decay, &p.key, &p.query, &p.direct})
+    if (p.what == form::bank)
+      round(*x, V());
+    else
+      round(*x, Io());
+  round(p.initial, V());
   return p;
 }
 
@@ -82,6 +85,20 @@ auto make_operator(problem<Wide> const& p, Memory& memory) {
     nodes.query = {query, s.heads, bank_rows};
     nodes.direct = {direct, s.heads};
     return exponential_bank<Io>(nodes, whole<Io>(values, s));
+  } else if constexpr (is_memory(What)) {
+    auto const rows = [&](std::vector<Wide> const& x) {
+      Io const* const data = memory.put(numbers_as<Io>(x));
+      return sequence_view<Io const>(data, s.batch, s.time, s.heads, memory_rows);
+    };
+    auto const heads = [&](std::vector<Wide> const& x) {
+      Io const* const data = memory.put(numbers_as<Io>(x));
+      return token_view<Io const>(data, s.batch, s.time, s.heads);
+    };
+    keyed_inputs<Io> const in{rows(p.query), rows(p.key), whole<Io const>(values, s)};
+    if constexpr (What == form::vla)
+      return vla<Io>(in, {.lambda = 0.1});
+    else
+      return gated_delta_net<Io>(in, heads(p.direct), heads(p.decay), {.normalise = true});
   } else {
     constexpr decay_as as = What == form::log ? decay_as::log : decay_as::factor;
     Io const* const decay = memory.put(numbers_as<Io>(p.decay));
@@ -100,11 +117,11 @@ answer<Wide> call(problem<Wide> const& p, Memory& memory, Run const& run) {
   if (!s.starts.empty()) options.packed.starts = {memory.put(s.starts), s.starts.size()};
   if (s.carried) {
     V const* const initial = memory.put(numbers_as<V>(p.initial));
-    options.initial = {{initial, s.sequences(), s.heads, p.rows(), s.columns},
+    options.initial = {{initial, s.sequences(), s.heads, p.rows(), p.columns()},
                        memory.put(p.positions)};
-    options.final = {
-        {memory.put(std::vector<V>(p.initial.size())), s.sequences(), s.heads, p.rows(), s.columns},
-        memory.put(std::vector<index>(p.positions.size()))};
+    options.final = {{memory.put(std::vector<V>(p.initial.size())), s.sequences(), s.heads,
+                      p.rows(), p.columns()},
+                     memory.put(std::vector<index>(p.positions.size()))};
   }
   Io* const output = memory.put(std::vector<Io>(p.values.size()));
   run(op, whole<Io>(output, s), options);

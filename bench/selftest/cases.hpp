@@ -13,5 +13,6 @@ test_cases linear_double_and_complex_cases();
 test_cases linear_sixteen_bit_cases();
 test_cases bank_real_cases();
 test_cases bank_complex_cases();
+test_cases memory_cases();
 
 }  // namespace wane::selftest

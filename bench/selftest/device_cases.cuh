@@ -46,7 +46,7 @@ struct run_on_device {
 // Every scenario; what CUDA refuses is a verdict as well.
 template <form What, class Io>
 void add_cases(test_cases& to, std::string const& operation, std::string const& type) {
-  for (scenario const& s : scenarios()) {
+  for (scenario const& s : is_memory(What) ? memory_scenarios() : scenarios()) {
     auto const ask = [](auto const& data) {
       device_memory memory;
       return call<What, Io>(data, memory, run_on_device{});

@@ -55,11 +55,13 @@ inline constexpr double rounding_of_storage<float16> = 0x1p-11;
 // A state is rounded once a token; roundings have no common sign, and fade as the state does: they
 // add up as the root of the tokens that it remembers. Four times that, since a token rounds its
 // decay and its output too; complex numbers have two parts that mix.
+// Memories also round the factors of their products to what outputs can tell.
 template <class Io>
-double bound_of(scenario const& s) {
+double bound_of(form what, scenario const& s) {
   double const rounding = std::numeric_limits<real_type<widened<Io>>>::epsilon() / 2;
   double const tokens = std::min(s.memory, static_cast<double>(s.time));
-  return rounding_of_storage<Io> + 4 * rounding * (1 + std::sqrt(tokens));
+  return rounding_of_storage<Io> * (is_memory(what) ? 4 : 1) +
+         4 * rounding * (1 + std::sqrt(tokens));
 }
 
 // `ask` gives the answer of the GPU to a problem; it is asked twice.
@@ -67,7 +69,7 @@ template <class Io, class Ask>
 verdict judge(form what, scenario const& s, Ask const& ask) {
   using Wide = std::conditional_t<is_complex<Io>, std::complex<double>, double>;
   verdict found;
-  found.bound = bound_of<Io>(s);
+  found.bound = bound_of<Io>(what, s);
   auto const data = rounded<Io>(make_problem<Wide>(what, s));
   answer<Wide> const right = oracle(data), first = ask(data), second = ask(data);
   found.same_bits = same_bits(first.output, second.output) && same_bits(first.final, second.final);

@@ -19,8 +19,9 @@ constexpr char const* purpose =
 
 test_cases all_cases() {
   test_cases all;
-  for (auto const& cases : {linear_float_cases(), linear_double_and_complex_cases(),
-                            linear_sixteen_bit_cases(), bank_real_cases(), bank_complex_cases()})
+  for (auto const& cases :
+       {linear_float_cases(), linear_double_and_complex_cases(), linear_sixteen_bit_cases(),
+        bank_real_cases(), bank_complex_cases(), memory_cases()})
     all.insert(all.end(), cases.begin(), cases.end());
   return all;
 }

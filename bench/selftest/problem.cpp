@@ -61,6 +61,20 @@ void give_decays(problem<Wide>& p, numbers& next) {
   }
 }
 
+// Of a memory: keys and queries, how fast it fades, how much of what a key finds is replaced.
+template <class Wide>
+void give_keys(problem<Wide>& p, numbers& next) {
+  scenario const& s = p.asked;
+  index const tokens = s.batch * s.time * s.heads;
+  p.key = signed_values<Wide>(next, tokens * memory_rows);
+  p.query = signed_values<Wide>(next, tokens * memory_rows);
+  for (index i = 0; i < tokens; ++i) {
+    double const log = next.template log_decay<double>(s.memory);
+    p.decay.push_back(s.resets && i % 97 == 0 ? -std::numeric_limits<double>::infinity() : log);
+    p.direct.push_back(next(0.1, 1));
+  }
+}
+
 // Timescales from one token up to the memory.
 template <class Wide>
 void give_nodes(problem<Wide>& p, numbers& next) {
@@ -82,13 +96,17 @@ problem<Wide> make_problem(form what, scenario const& asked) {
   numbers next;
   problem<Wide> p{what, asked, {}, {}, {}, {}, {}, {}, {}};
   p.values = signed_values<Wide>(next, asked.batch * asked.time * asked.heads * asked.columns);
-  if (what == form::bank)
+  if (is_memory(what))
+    give_keys(p, next);
+  else if (what == form::bank)
     give_nodes(p, next);
   else
     give_decays(p, next);
   if (asked.carried) {
-    p.initial =
-        signed_values<Wide>(next, asked.sequences() * asked.heads * p.rows() * asked.columns);
+    p.initial = signed_values<Wide>(next, asked.sequences() * asked.heads * p.rows() * p.columns());
+    // A penalty that has seen nothing is zeros.
+    for (std::size_t i = 0; i < p.initial.size(); ++i)
+      if (static_cast<index>(i) % p.columns() >= asked.columns) p.initial[i] = 0;
     for (index n = 0; n < asked.sequences(); ++n) p.positions.push_back(10 * n);
   }
   return p;
@@ -105,8 +123,16 @@ answer<Wide> oracle(problem<Wide> const& data) {
       return call<form::log, Wide>(data, memory, on_cpu);
     case form::factor:
       return call<form::factor, Wide>(data, memory, on_cpu);
-    default:
+    case form::bank:
       return call<form::bank, Wide>(data, memory, on_cpu);
+    default:
+      break;
+  }
+  if constexpr (is_complex<Wide>) {
+    throw error("memories with keys are asked in real numbers");
+  } else {
+    if (data.what == form::delta) return call<form::delta, Wide>(data, memory, on_cpu);
+    return call<form::vla, Wide>(data, memory, on_cpu);
   }
 }
 

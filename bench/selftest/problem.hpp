@@ -8,7 +8,7 @@
 
 namespace wane::selftest {
 
-inline constexpr index bank_rows = 8;
+inline constexpr index bank_rows = 8, memory_rows = 64;
 
 // Wide is double or std::complex<double>.
 template <class Wide>
@@ -16,12 +16,15 @@ struct problem {
   form what;
   scenario asked;
   std::vector<Wide> values;              // or the drive, [B, T, H, C]
-  std::vector<Wide> decay;               // [B, T, H, C], or of a bank log_decay, [H, bank_rows]
-  std::vector<Wide> key, query, direct;  // of a bank
-  std::vector<Wide> initial;             // [N, H, rows, C]
+  std::vector<Wide> decay;               // [B, T, H, C], or of a bank log_decay, [H, bank_rows],
+                                         // or of a memory log_decay, [B, T, H]
+  std::vector<Wide> key, query, direct;  // of a bank, or [B, T, H, memory_rows] of a memory, whose
+                                         // strength, [B, T, H], direct is
+  std::vector<Wide> initial;             // [N, H, rows, columns of the state]
   std::vector<index> positions;          // of the initial state
 
-  index rows() const { return what == form::bank ? bank_rows : 1; }
+  index rows() const { return is_memory(what) ? memory_rows : what == form::bank ? bank_rows : 1; }
+  index columns() const { return asked.columns + (what == form::vla ? memory_rows : 0); }
 };
 
 template <class Wide>

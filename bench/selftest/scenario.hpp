@@ -8,7 +8,10 @@
 
 namespace wane::selftest {
 
-enum class form { log, factor, bank };
+enum class form { log, factor, bank, delta, vla };
+
+// Of memories with keys.
+constexpr bool is_memory(form what) { return what == form::delta || what == form::vla; }
 
 struct scenario {
   char const* name;
@@ -50,6 +53,34 @@ inline std::vector<scenario> scenarios() {
        .starts = {0, 17, 17, 2100, 2101, 6000}},
       {.name = "slow decays", .batch = 1, .time = 1 << 18, .heads = 1, .columns = 3, .memory = 1e6},
       {.name = "one step", .batch = 64, .time = 1, .heads = 8, .columns = 64, .carried = true}};
+}
+
+// Of memories with keys, every way they are taken: in chunks, in segments, and one token.
+inline std::vector<scenario> memory_scenarios() {
+  return {{.name = "one head", .batch = 1, .time = 1 << 14, .heads = 1, .columns = 64},
+          {.name = "64 heads", .batch = 4, .time = 500, .heads = 16, .columns = 64},
+          {.name = "reverse, resets",
+           .batch = 2,
+           .time = 1000,
+           .heads = 3,
+           .columns = 37,
+           .reverse = true,
+           .resets = true},
+          {.name = "carried state",
+           .batch = 3,
+           .time = 1000,
+           .heads = 2,
+           .columns = 20,
+           .memory = 1000,
+           .carried = true},
+          {.name = "packed",
+           .batch = 1,
+           .time = 3000,
+           .heads = 2,
+           .columns = 5,
+           .carried = true,
+           .starts = {0, 17, 17, 2100, 2101, 3000}},
+          {.name = "one step", .batch = 64, .time = 1, .heads = 8, .columns = 64, .carried = true}};
 }
 
 }  // namespace wane::selftest

@@ -29,6 +29,22 @@ TEST(EmulatedPenalties, AreThoseOfTheRecurrenceWhereTheyFade) {
 }
 TEST(EmulatedPenalties, AreThoseOfPackedSequences) { cases.pack_penalised<float>(); }
 
+// A state of zeros that sees nothing stays one.
+TEST(EmulatedPenalties, OfEmptySequencesAreWhatTheyWere) {
+  support::chunk_numbers<float> const x{.shape = {.time = 3}};
+  auto const op = x.vla<rls>(false);
+  std::vector<index> const starts = {0, 0, 3};
+  recurrent_state<float> last(op, 2);
+  for (float& s : last.values()) s = 7;
+  std::vector<float> y(x.value.size());
+  run<config>({}, op, sequence_view<float>(y.data(), 1, 3, 2, 17),
+              run_options<float>{.final = last, .packed = {starts}});
+  auto const half = static_cast<std::ptrdiff_t>(last.values().size() / 2);
+  EXPECT_EQ(std::vector<float>(last.values().begin(), last.values().begin() + half),
+            std::vector<float>(static_cast<std::size_t>(half)));
+  EXPECT_NE(last.values()[static_cast<std::size_t>(half) + 17], 0.f);
+}
+
 TEST(EmulatedPenalties, AreCutInSegmentsWhereHeadsAreFew) {
   support::chunk_numbers<float> const x{.shape = {.time = 150}};
   auto const count = [](auto const& op) {

@@ -38,7 +38,7 @@ class penalty_walk : penalty_factor<Config, M> {
     else if (segment_ > 0)
       begin_factor(0.f);
     else
-      load();
+      load(of.count > 0);
     if (effects && segment_ == 0) save_factor(a_.factor_before(0, line_));
     for (index k = segment_ * a_.segments.tokens; k < end;) {
       int const count = fade(of, k, static_cast<int>(at_most(index{tokens}, end - k)));
@@ -67,13 +67,14 @@ class penalty_walk : penalty_factor<Config, M> {
   }
 
  private:
-  WANE_INLINE void load() {
+  // Zeros are a memory that has seen nothing, and stay where it sees nothing.
+  WANE_INLINE void load(bool sees) {
     auto const state = [&](index i, index j) WANE_INLINE_LAMBDA {
       return static_cast<float>(a_.initial(sequence_, head_, i, a_.values + j));
     };
     if (!a_.initial.data || state(0, 0) == 0.f) {
       using std::sqrt;
-      begin_factor(sqrt(lambda_));
+      begin_factor(sees ? sqrt(lambda_) : 0.f);
     } else {
       set_factor([&](int i) WANE_INLINE_LAMBDA { return state(i, row_); });
     }

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(Config::threads, 1)
 template <class Config, class Op, class State>
 void queue_penalties(stream on, penalty_arguments<Op, State> const& all) {
   auto* const walk = device_penalties<Config, Op, State>;
-  auto* const link = device_penalty_links<Config, Op, State>;
+  auto* const link = device_penalty_links<any_penalty_config, Op, State>;
   prepare_kernel(walk, all.shape.rows, all.layout.bytes);
   prepare_kernel(link, all.shape.rows, all.layout.bytes);
   in_segments(
@@ -91,7 +91,9 @@ void queue_penalties(stream on, penalty_arguments<Op, State> const& all) {
       [&](auto const& a) {
         launch_grid<Config::threads>(on, walk, a, a.work_items(), a.layout.bytes);
       },
-      [&](auto const& a) { launch_grid<Config::threads>(on, link, a, a.lines(), a.layout.bytes); });
+      [&](auto const& a) {
+        launch_grid<any_penalty_config::threads>(on, link, a, a.lines(), a.layout.bytes);
+      });
 }
 // body(config) with as many threads as there are rows, or more.
 template <class Op, class Body>
