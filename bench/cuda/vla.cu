@@ -34,6 +34,7 @@ __global__ void __launch_bounds__(rows)
     key[j] = static_cast<Real>(x.key(j)), query[j] = static_cast<Real>(x.query(j));
     __syncthreads();
     Real own = 0, error = static_cast<Real>(x.value(j)), delta = 1, y = 0;
+#pragma unroll
     for (int i = 0; i < rows; ++i) {
       own += inverse[i * rows + j] * key[i];
       error -= state[i] * key[i];
@@ -42,6 +43,7 @@ __global__ void __launch_bounds__(rows)
     __syncthreads();
     for (int i = 0; i < rows; ++i) delta += key[i] * z[i];
     Real const over = 1 / delta;
+#pragma unroll
     for (int i = 0; i < rows; ++i) {
       inverse[i * rows + j] -= z[i] * own * over;
       state[i] += z[i] * over * error;
