@@ -29,6 +29,7 @@ TEST(EmulatedGpu, ShufflesWithinWarps) {
   std::vector<int> got(threads);
   run(
       [&](machine& m) {
+        EXPECT_EQ(m.shuffle(m.thread(), 5), m.thread() / 32 * 32 + 5);
         int const once = m.shuffle_up(m.thread(), 1);
         got[static_cast<std::size_t>(m.thread())] = m.shuffle_up(once, 4);
       },
