@@ -11,13 +11,12 @@ namespace wane::bench {
 namespace {
 
 using operation = vla<float>;
-constexpr int rows = 128;  // and columns
 constexpr float penalty = 0.1f;
 
-// Algorithm 1 of the paper, z = A u and A -= z z^T / delta, with the rule rls: a block takes a
-// head, and a thread has a column of A in shared memory and one of S in registers. take(place, j,
-// y).
-template <class Real, class Take>
+// `rows` are columns, too. Algorithm 1 of the paper, z = A u and A -= z z^T / delta, with the rule
+// rls: a block takes a head, and a thread has a column of A in shared memory and one of S in
+// registers. take(place, j, y).
+template <int rows, class Real, class Take>
 __global__ void __launch_bounds__(rows)
     token_by_token(operation op, index heads, index time, Take take) {
   extern __shared__ double shared[];
@@ -52,10 +51,10 @@ __global__ void __launch_bounds__(rows)
     take(at, j, y);
   }
 }
-template <class Real, class Take>
+template <int rows, class Real, class Take>
 void launch_token_by_token(cudaStream_t on, operation const& op, extents const& e,
                            Take const& take) {
-  auto* const kernel = token_by_token<Real, Take>;
+  auto* const kernel = token_by_token<rows, Real, Take>;
   std::size_t const bytes = sizeof(Real) * (rows * rows + 3 * rows);
   cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(bytes)),
@@ -102,11 +101,12 @@ struct vla_problem {
   }
 };
 
+template <int rows>
 measurement measured(extents const& e, int rounds) {
   auto const p = std::make_shared<vla_problem>(e);
   auto const error = [=] {
     deviation const found;
-    launch_token_by_token<double>(nullptr, p->op, e, compare_output{p->output(), found.to()});
+    launch_token_by_token<rows, double>(nullptr, p->op, e, compare_output{p->output(), found.to()});
     return found.relative();
   };
   double const numbers = static_cast<double>(e.numbers()), bytes = 4 * sizeof(float) * numbers;
@@ -119,7 +119,7 @@ measurement measured(extents const& e, int rounds) {
             },
             error, bytes};
   c.walk = {[=](cudaStream_t on) {
-              launch_token_by_token<float>(on, p->op, e, write_output{p->output()});
+              launch_token_by_token<rows, float>(on, p->op, e, write_output{p->output()});
             },
             error, bytes};
   c.gemm = [product](cudaStream_t on) { (*product)(on); };
@@ -132,9 +132,11 @@ measurement measured(extents const& e, int rounds) {
 
 std::vector<row> vla_rows() {
   std::vector<row> all;
-  for (extents const& e : {batch, extents{1, 16, index{1} << 16, rows}})
-    all.push_back({"vla/forward/" + e.text() + "/K:" + std::to_string(rows),
-                   [e](int rounds) { return measured(e, rounds); }});
+  for (extents const& e : {batch, extents{1, 16, index{1} << 16, 64},
+                           extents{1, 96, index{1} << 13, 128}, extents{64, 32, 1, 128}})
+    all.push_back({"vla/forward/" + e.text() + "/K:" + std::to_string(e.channels), [e](int rounds) {
+                     return e.channels == 64 ? measured<64>(e, rounds) : measured<128>(e, rounds);
+                   }});
   return all;
 }
 

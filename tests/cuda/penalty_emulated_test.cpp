@@ -1,7 +1,10 @@
 // Penalised memories by the kernels of wane::cuda, on an emulated GPU.
 // SPDX-License-Identifier: MIT
 #include "cuda/penalty_cases.hpp"
+#include "support/laws_hold.hpp"
+#include "support/vla_problem.hpp"
 #include "wane/testing/emulated_run.hpp"
+#include "wane/testing/laws.hpp"
 
 namespace wane::testing {
 namespace {
@@ -26,6 +29,15 @@ TEST(EmulatedPenalties, AreThoseOfTheRecurrenceForGivenDirections) {
 TEST(EmulatedPenalties, AreThoseOfTheRecurrenceWhereTheyFade) {
   cases.fading_vla<float, rls>({}), cases.fading_vla<float, unit>({}, false, true);
   for (bool given : {false, true}) cases.fading_vla<float, projective>({.rows = 34}, true, given);
+}
+TEST(EmulatedPenalties, KeepTheLaws) {
+  emulated_runner<config> const runner;
+  memory_size const size{.batch = 2, .time = 37, .heads = 2, .rows = 5, .columns = 3};
+  support::expect_to_hold(
+      check_laws(vla_problem<float, rls, penalises::keys>(size), 1e-6, 1, runner));
+  support::expect_to_hold(
+      check_laws(vla_problem<float, unit, penalises::directions, token_view<float const>>(size),
+                 1e-6, 1, runner));
 }
 TEST(EmulatedPenalties, AreThoseOfPackedSequences) { cases.pack_penalised<float>(); }
 
