@@ -48,6 +48,10 @@ void check_errors(contest const& what, stream_owner const& on, measurement& foun
     if (!(error < 32000 * ulp)) refuse(rival == &what.cub ? "CUB" : "the walk", error, 32000 * ulp);
     theirs = std::min(theirs, error);
   }
+  if (what.softmax) {
+    double const error = error_of(*what.softmax, what, on);
+    if (!(error <= what.half_ulp_of_output)) refuse("softmax", error, what.half_ulp_of_output);
+  }
   found.max_rel_error = error_of(what.ours, what, on);
   found.bound = what.half_ulp_of_output + std::max(32 * ulp, theirs < 1 ? 4 * theirs : 0);
   if (!(found.max_rel_error <= found.bound)) refuse("wane", found.max_rel_error, found.bound);
@@ -122,6 +126,7 @@ measurement held(contest const& what, int rounds) {
   for (auto const& copy : copies(what)) copiers.push_back(enter(copy));
   std::size_t const cub = what.cub ? enter(what.cub->run) : 0;
   std::size_t const walk = what.walk ? enter(what.walk->run) : 0;
+  std::size_t const softmax = what.softmax ? enter(what.softmax->run) : 0;
   std::size_t const gemm = what.gemm ? enter(what.gemm) : 0;
   hold(all, rounds);
 
@@ -131,6 +136,7 @@ measurement held(contest const& what, int rounds) {
   if (cub) found.cub = {ratio(all[cub], ours), what.cub->bytes};
   if (gemm) found.of_gemm = what.flops_over_gemm * ratio(all[gemm], ours);
   if (walk) found.walk = {ratio(all[walk], ours), what.walk->bytes};
+  if (softmax) found.softmax = ratio(all[softmax], ours);
   return found;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cuda/crossing.hpp"
 #include "cuda/options.hpp"
 #include "cuda/report.hpp"
 #include "cuda/row.hpp"
@@ -18,7 +19,7 @@ std::vector<row> rows_of(std::string const& filter) {
   for (auto const& rows :
        {linear_log_rows(), linear_factor_rows(), linear_bfloat16_rows(), linear_adjoint_rows(),
         exponential_bank_rows(), bank_adjoint_rows(), laplace_rows(), retention_rows(),
-        retrieval_rows(), memory_rows(), vla_rows()})
+        retrieval_rows(), memory_rows(), vla_rows(), vla_softmax_rows()})
     for (row const& r : rows)
       if (r.name.find(filter) != std::string::npos) chosen.push_back(r);
   if (chosen.empty()) throw input_error("no row has " + in_quotes(filter) + " in its name");
@@ -26,7 +27,8 @@ std::vector<row> rows_of(std::string const& filter) {
 }
 
 // What becomes of a row, told at once on stdout. False: the kernel disagrees.
-bool take(row const& r, int rounds, std::size_t width, nlohmann::json& results) {
+bool take(row const& r, int rounds, std::size_t width, nlohmann::json& results,
+          crossing& with_softmax) {
   std::string line = r.name + ": ";
   nlohmann::json result{{"name", r.name}};
   bool agrees = true;
@@ -34,6 +36,7 @@ bool take(row const& r, int rounds, std::size_t width, nlohmann::json& results) 
     measurement const found = r.measure(rounds);
     line = table_line(r.name, found, width);
     result = json_of(r.name, found);
+    if (found.softmax) with_softmax.add(r.time, *found.softmax);
   } catch (out_of_memory const& problem) {
     line += problem.what() + std::string("\n");
     result["skipped"] = problem.what();
@@ -48,6 +51,16 @@ bool take(row const& r, int rounds, std::size_t width, nlohmann::json& results) 
   return agrees;
 }
 
+// From how many tokens on vla is faster than softmax attention.
+void tell(std::optional<double> length, nlohmann::json& report) {
+  if (length) {
+    std::printf("\nvla is faster than softmax attention from %.0f tokens on\n", *length);
+    report["crosses_softmax_at"] = *length;
+  } else {
+    std::printf("\nvla is slower than softmax attention at the longest sequence\n");
+  }
+}
+
 int run(options const& asked) {
   auto const rows = rows_of(asked.filter);
   gpu const found = find_gpu();
@@ -57,8 +70,10 @@ int run(options const& asked) {
   for (row const& r : rows) width = std::max(width, r.name.size());
   std::printf("%s\n\n%s", line_of(found).c_str(), table_head(width).c_str());
   bool all_agree = true;
+  crossing with_softmax;
   for (row const& r : rows)
-    if (!take(r, asked.rounds, width, report["rows"])) all_agree = false;
+    if (!take(r, asked.rounds, width, report["rows"], with_softmax)) all_agree = false;
+  if (!with_softmax.empty()) tell(with_softmax.length(), report);
   write_json(asked.json, report);
   return all_agree ? 0 : 1;
 }

@@ -13,8 +13,10 @@ constexpr char const* purpose =
     "of_copy: the time of a copy that moves as many bytes as the kernel must, over the kernel's.\n"
     "of_gemm: useful operations a second over those of cuBLAS's product of matrices, in bfloat16.\n"
     "vs_cub, vs_walk: the time of cub::DeviceScan, and of one thread a channel that walks along\n"
-    "time, over the kernel's. Each is the median over rounds in which all are timed. A kernel\n"
-    "that disagrees with the double-precision walk gets no number, and the exit status is 1.";
+    "time (of a kernel that takes vla's tokens one by one), over the kernel's. vs_softmax: that\n"
+    "of causal softmax attention by tiles; the length where it passes 1 is told at the end. Each\n"
+    "is the median over rounds in which all are timed. A kernel that disagrees with the\n"
+    "double-precision walk gets no number, and the exit status is 1.";
 
 }  // namespace
 

@@ -24,6 +24,7 @@ struct measurement {
   double of_copy = 0;
   std::optional<double> of_gemm;  // useful operations a second over those of a product of matrices
   std::optional<comparison> cub, walk;
+  std::optional<double> softmax;  // the time of softmax attention over the kernel's
   double max_rel_error = 0, bound = 0;
 };
 
@@ -31,6 +32,7 @@ struct row {
   std::string name;
   // Throws disagreement before anything is timed, and out_of_memory.
   std::function<measurement(int rounds)> measure;
+  index time = 0;  // tokens, in rows that are measured beside softmax attention
 };
 
 struct disagreement : std::runtime_error {
@@ -63,5 +65,6 @@ std::vector<row> retention_rows();
 std::vector<row> retrieval_rows();
 std::vector<row> memory_rows();
 std::vector<row> vla_rows();
+std::vector<row> vla_softmax_rows();
 
 }  // namespace wane::bench
