@@ -163,7 +163,7 @@ struct chunk_cases {
     wane::recurrent_state<T> start(op, sequences), last(op, sequences);
     random_values random(3);
     for (T& x : start.values()) x = T(wane::bfloat16(static_cast<float>(random.uniform(-1, 1))));
-    if constexpr (wane::penalised_memory<Op>) set_factors(start.values(), op);
+    set_factors(start.values(), op);
     for (T& x : last.values()) x = std::numeric_limits<T>::quiet_NaN();
     for (index& n : start.positions()) n = 1000 + (&n - start.positions().data());
     index const columns = wane::output_shape_of(op).columns;
@@ -178,21 +178,6 @@ struct chunk_cases {
                          : std::is_same_v<Io, wane::bfloat16> ? 0x1p-6
                                                               : 0x1p-10;
     return {widened(y), widened(last.values()), last.positions(), bound};
-  }
-
-  // R, upper triangular and far from singular, and the log of what is left of lambda, in the last
-  // columns of states.
-  template <class T, class Op>
-  static void set_factors(std::vector<T>& values, Op const& op) {
-    wane::recurrence_shape const shape = op.shape();
-    for (std::size_t n = 0; n < values.size(); ++n) {
-      index const at = static_cast<index>(n), row = at / shape.columns % shape.rows,
-                  column = at % shape.columns - op.output_columns();
-      if (column >= 0) values[n] /= 8;
-      if (column == row) values[n] = 1 + std::abs(values[n]);
-      if (column >= 0 && column < row) values[n] = 0;
-      if (column == shape.rows) values[n] = row == 0 ? T(-0.5) : T(0);
-    }
   }
 };
 

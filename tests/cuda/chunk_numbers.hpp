@@ -127,4 +127,21 @@ struct chunk_numbers {
   }
 };
 
+// Of penalised memories, R, upper triangular and far from singular, and the log of what is left of
+// lambda, in the last columns of states.
+template <class T, class Op>
+void set_factors(std::vector<T>& values, Op const& op) {
+  if constexpr (wane::penalised_memory<Op>) {
+    wane::recurrence_shape const shape = op.shape();
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      index const at = static_cast<index>(n), row = at / shape.columns % shape.rows,
+                  column = at % shape.columns - op.output_columns();
+      if (column >= 0) values[n] /= 8;
+      if (column == row) values[n] = 1 + std::abs(values[n]);
+      if (column >= 0 && column < row) values[n] = 0;
+      if (column == shape.rows) values[n] = row == 0 ? T(-0.5) : T(0);
+    }
+  }
+}
+
 }  // namespace support

@@ -68,6 +68,13 @@ TEST(EmulatedPenalties, AreCutInSegmentsWhereHeadsAreFew) {
   in_segments.vla<float, projective>({.batch = 2, .time = 90}, true);
   in_segments.fading_vla<float, rls>({.time = 90});
 }
+TEST(EmulatedPenalties, AreCutInSegmentsWhereDirectionsAreFew) {
+  using of_two_chunks = penalised_config<cuda::penalty_config<64, 64, 2>, memory>;
+  support::penalty_cases<emulated_runner<of_two_chunks>> const in_longer_segments;
+  in_longer_segments.few_directions();
+}
+TEST(EmulatedPenalties, ForgetWhatIsNoNumberWhereTheyReset) { cases.forget_in_penalties(); }
+TEST(EmulatedPenalties, KeepWhatIsNoNumberFromEarlierTokens) { cases.keep_from_earlier_tokens(); }
 // Whichever blocks go first.
 TEST(EmulatedPenalties, ChangeAStateInPlace) {
   support::chunk_numbers<float> const x{.shape = {.time = 150}};

@@ -67,6 +67,17 @@ TEST(VlaHardInputs, KeysOfEverySize) {
   expect_finite<unit>();
 }
 
+// A direction that is no number is known to its own token, and to those after it.
+TEST(VlaHardInputs, ADirectionThatIsNoNumber) {
+  numbers x;
+  numbers::rows(x.direction)(0, 21, 0, 2) = std::numeric_limits<float>::quiet_NaN();
+  auto in = x.in();
+  in.direction = numbers::rows(x.direction);
+  auto const y = numbers::columns(x.y);
+  wane::run(vla<float, unit>(in), y);
+  for (index t = 0; t < T; ++t) EXPECT_EQ(std::isnan(y(0, t, 0, 1)), t >= 21) << t;
+}
+
 // A key of zeros writes nothing.
 TEST(VlaHardInputs, AKeyOfZeros) {
   numbers x;

@@ -137,7 +137,13 @@ struct device_runner {
       return {{copies.of(to.in.query), copies.of(to.in.key), copies.of(to.in.value)},
               copies.of(to.strength),
               copies.of(to.log_decay)};
-    else if constexpr (requires { to.values; })
+    else if constexpr (requires { to.lambda; }) {
+      Gradients there = to;
+      there.in = {copies.of(to.in.query), copies.of(to.in.key), copies.of(to.in.value)};
+      there.direction = copies.of(to.direction), there.lambda = copies.of(to.lambda);
+      if constexpr (requires { to.log_decay.data; }) there.log_decay = copies.of(to.log_decay);
+      return there;
+    } else if constexpr (requires { to.values; })
       return {copies.of(to.values), copies.of(to.log_decay), copies.of(to.key), copies.of(to.query),
               copies.of(to.direct)};
     else

@@ -68,6 +68,60 @@ void queue_chunk_adjoint(stream on, Op const& op, sequence_view<Out> const& outp
   }
 }
 
+template <class Config, class Op, class State>
+__global__ void __launch_bounds__(Config::threads, Config::blocks)
+    device_answers(__grid_constant__ penalty_answer_arguments<Op, State> const arguments) {
+  device_thread<Config::threads> machine;
+  penalty_answer_kernel<Config>(machine, arguments, static_cast<index>(blockIdx.x));
+}
+template <class Arguments>
+__global__ void __launch_bounds__(penalised_gradient_threads)
+    device_token_gradients(__grid_constant__ Arguments const arguments) {
+  device_thread<penalised_gradient_threads> machine;
+  penalised_token_gradients(machine, arguments, static_cast<index>(blockIdx.x))();
+}
+template <class Arguments>
+__global__ void __launch_bounds__(penalised_gradient_threads)
+    device_line_gradients(__grid_constant__ Arguments const arguments) {
+  device_thread<penalised_gradient_threads> machine;
+  penalised_line_gradients(machine, arguments, static_cast<index>(blockIdx.x))();
+}
+template <class Arguments>
+__global__ void __launch_bounds__(penalised_gradient_threads)
+    device_lambda_gradients(__grid_constant__ Arguments const arguments) {
+  device_thread<penalised_gradient_threads> machine;
+  give_lambda(machine, arguments, static_cast<index>(blockIdx.x));
+}
+template <class Config, class Op, class Out, class Gradients, class State>
+void queue_penalised_adjoint(stream on, Op const& op, sequence_view<Out> const& output_gradient,
+                             Gradients const& gradients, workspace const& memory,
+                             adjoint_options<State> const& options) {
+  auto const calls = penalised_adjoint_call<Config, any_chunk_config>(op, output_gradient,
+                                                                      gradients, options, memory);
+  auto* const answers = device_answers<Config, Op, State>;
+  prepare_kernel(answers, calls.answers.shape.rows, calls.answers.layout.bytes);
+  queue_penalties<Config>(on, calls.directions);
+  with_chunk_config(calls.memory, [&](auto config) {
+    queue_chunk_adjoint<decltype(config)>(on, calls.memory, output_gradient, calls.of_memory,
+                                          calls.lent, calls.options);
+  });
+  launch_grid<Config::threads>(on, answers, calls.answers, calls.answers.work_items(),
+                               calls.answers.layout.bytes);
+  with_chunk_config(calls.sums, [&](auto config) {
+    queue_chunks<decltype(config)>(on, calls.sums, calls.gradients.sums, calls.lent,
+                                   calls.options_of_sums);
+  });
+  auto const& last = calls.gradients;
+  using arguments = std::remove_cvref_t<decltype(last)>;
+  using machine = device_thread<penalised_gradient_threads>;
+  constexpr int threads = penalised_gradient_threads;
+  launch_grid<threads>(on, device_token_gradients<arguments>, last, last.chunks(), 0);
+  launch_grid<threads>(on, device_line_gradients<arguments>, last, last.lines(),
+                       penalised_line_gradients<machine, arguments>::shared_bytes);
+  launch_grid<threads>(on, device_lambda_gradients<arguments>, last, last.shape.heads,
+                       sum_of_threads<machine>::bytes);
+}
+
 // wane::adjoint on a stream, with what wane::cuda::run says of memory and errors; `memory` is of
 // adjoint_workspace_bytes(op, options). A run finds the states again and keeps some; another kernel
 // goes backward; a third adds up sums over columns. Gradients of decays by element in a memory with
@@ -82,6 +136,11 @@ void adjoint(stream on, Op const& op, sequence_view<Out> output_gradient,
       return with_chunk_config(op, [&](auto config) {
         queue_chunk_adjoint<decltype(config)>(on, op, output_gradient, gradients, memory, options);
       });
+  if constexpr (penalised_in_chunks<Op> && std::is_trivially_copyable_v<Op>)
+    return with_penalty_config(op, [&](auto config) {
+      queue_penalised_adjoint<decltype(config)>(on, op, output_gradient, gradients, memory,
+                                                options);
+    });
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_adjoint_config<accumulate_type<Op>>;
     auto const calls = scan_adjoint_call<Config>(op, output_gradient, gradients, options, memory);

@@ -2,24 +2,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/chunk_adjoint_call.hpp"
+#include "wane/core/penalised_gradients.hpp"
+#include "wane/cuda/penalised_adjoint_call.hpp"
 #include "wane/cuda/run_call.hpp"
 #include "wane/cuda/scan_adjoint_call.hpp"
 
 namespace wane::cuda {
 
-// Sentences for what the adjoint cannot do.
-template <class Op, class Out, class Gradients>
-consteval void check_adjoint() {
-  check_run<Op, std::remove_const_t<Out>>();
+// What gradients of an affine recurrence may be taken.
+template <class Op, class Gradients>
+consteval void check_sink() {
   using V = accumulate_type<Op>;
   using Sink = sink_of<Gradients, Op>;
-  static_assert(!penalised_memory<Op>,
-                "wane::cuda::adjoint: the adjoint of penalised memories is not there yet; "
-                "wane::adjoint has it");
-  static_assert(std::is_trivially_copyable_v<Gradients>,
-                "wane::cuda::adjoint: gradients are copied to the device; theirs must be trivially "
-                "copyable, and `at` and the members of the sink WANE_HOST_DEVICE");
   static_assert(takes_what_it_names<Sink, V>,
                 "wane::cuda::adjoint: element, column, row and whole of a sink take gradients of "
                 "the type the recurrence computes in; one here takes another");
@@ -38,6 +32,21 @@ consteval void check_adjoint() {
       "gradients of this one go to column, row and whole");
 }
 
+// Sentences for what the adjoint cannot do.
+template <class Op, class Out, class Gradients>
+consteval void check_adjoint() {
+  check_run<Op, std::remove_const_t<Out>>();
+  static_assert(std::is_trivially_copyable_v<Gradients>,
+                "wane::cuda::adjoint: gradients are copied to the device; theirs must be trivially "
+                "copyable, and `at` and the members of the sink WANE_HOST_DEVICE");
+  if constexpr (penalised_memory<Op>)
+    static_assert(penalised_gradients<Gradients, Op>,
+                  "wane::cuda::adjoint: the gradients of a penalised memory are Op::gradients, or "
+                  "what wane/core/penalised_gradients.hpp says");
+  else
+    check_sink<Op, Gradients>();
+}
+
 // The bytes of workspace that adjoint(stream, op, output_gradient, ...) asks for, whichever
 // gradients are taken, where that of outputs is of the type Out; in bfloat16 memories ask for half.
 template <class Out, class Op, class State = accumulate_type<Op>>
@@ -45,7 +54,11 @@ std::size_t adjoint_workspace_bytes_for(Op const& op, adjoint_options<State> con
   if constexpr (chunkable<Op>)
     if (runs_in_chunks(op))
       return chunk_adjoint_workspace_bytes<any_chunk_config, Out>(op, options);
-  if constexpr (scannable<Op>)
+  if constexpr (penalised_in_chunks<Op>)
+    return penalised_adjoint_workspace::of<any_penalty_config, any_chunk_config,
+                                           std::remove_const_t<Out>>(op, options)
+        .bytes;
+  else if constexpr (scannable<Op>)
     return scan_adjoint_workspace_bytes<default_adjoint_config<accumulate_type<Op>>>(op, options);
   else
     return 0;

@@ -72,8 +72,9 @@ index checked_sequences(recurrence_shape const& shape, Options const& options) {
   return sequences;
 }
 inline void check_workspace(workspace const& memory, std::size_t bytes, char const* who_says) {
-  std::size_t const there = memory.data ? memory.bytes : 0;
-  require(there >= bytes, "the workspace has ", there, " bytes; it must have ", bytes,
+  require(memory.data || bytes == 0, "the workspace has no data; it must point to ", bytes,
+          " bytes (wane::cuda::", who_says, " says so)");
+  require(memory.bytes >= bytes, "the workspace has ", memory.bytes, " bytes; it must have ", bytes,
           " (wane::cuda::", who_says, " says so)");
   require(reinterpret_cast<std::uintptr_t>(memory.data) % 16 == 0,
           "the workspace is not aligned; it must begin at a multiple of 16 bytes");
@@ -123,10 +124,9 @@ template <class Op, class Out, class Gradients, class State>
 index checked_adjoint_call(Op const& op, sequence_view<Out> const& output_gradient,
                            Gradients const& gradients, adjoint_options<State> const& options) {
   recurrence_shape const shape = checked_extents(op);
-  if constexpr (requires { gradients.check(shape); }) gradients.check(shape);
-  if constexpr (requires { gradients.check(op); }) gradients.check(op);
-  check("output_gradient", output_gradient, shape);
+  check("output_gradient", output_gradient, output_shape_of(op));
   index const sequences = checked_sequences(shape, options);
+  check_gradients(op, gradients, sequences);
   check("initial", options.initial, sequences, shape);
   check("final_gradient", options.final_gradient, sequences, shape);
   check("initial_gradient", options.initial_gradient, sequences, shape);

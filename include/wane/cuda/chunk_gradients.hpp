@@ -22,7 +22,7 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
       : base(machine, a),
         head_(block % a.shape.heads),
         number_(block / a.shape.heads),
-        sequence_(sequence_of(number_)),
+        sequence_(sequence_of_chunk(a.sequences, number_)),
         first_((number_ - first_chunk(a.sequences, sequence_)) * tokens),
         sums_(a.sums + block * a.pieces * parts_.size()) {}
 
@@ -42,17 +42,6 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
 
  private:
   static constexpr int pairs = chunk_sums<Token>::pairs;
-
-  // The last sequence whose chunks begin at or before this number.
-  WANE_HOST_DEVICE index sequence_of(index number) const {
-    if (!a_.sequences.starts) return number / chunks_in(a_.sequences.time);
-    index low = 0, high = a_.sequences.count;
-    while (high - low > 1) {
-      index const middle = low + (high - low) / 2;
-      (first_chunk(a_.sequences, middle) <= number ? low : high) = middle;
-    }
-    return low;
-  }
 
   // A number summed over the pieces of the head, in their order.
   WANE_HOST_DEVICE float sum(index number) const {

@@ -38,6 +38,16 @@ WANE_HOST_DEVICE inline index first_chunk(sequence_list const& all, index n) {
 inline index numbers_of_chunks(sequence_list const& all, index sequences) {
   return all.starts ? all.time / chunk_tokens + sequences : sequences * chunks_in(all.time);
 }
+// The last sequence whose chunks begin at or before this number.
+WANE_HOST_DEVICE inline index sequence_of_chunk(sequence_list const& all, index number) {
+  if (!all.starts) return number / chunks_in(all.time);
+  index low = 0, high = all.count;
+  while (high - low > 1) {
+    index const middle = low + (high - low) / 2;
+    (first_chunk(all, middle) <= number ? low : high) = middle;
+  }
+  return low;
+}
 
 // Blocks take columns in pieces.
 template <class Config>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/cuda/chunk_call.hpp"
-#include "wane/cuda/penalty.hpp"
+#include "wane/cuda/penalty_directions.hpp"
 
 namespace wane::cuda {
 
@@ -74,15 +74,20 @@ struct penalised_calls {
   workspace lent;
 };
 
+template <class Config, class Op>
+void check_penalty(Op const& op) {
+  check_rows<Config>(op);
+  require(op.refresh().every == 0, "refresh is every ", op.refresh().every,
+          " tokens; on a GPU a penalty is not refreshed, it must be 0");
+}
+
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class MemoryConfig, class Op, class Out, class State>
 penalised_calls<Op, State> penalised_call(Op const& op, sequence_view<Out> output,
                                           run_options<State> const& options,
                                           workspace const& memory) {
   auto const common = checked_call(op, output, options);
-  check_rows<Config>(op);
-  require(op.refresh().every == 0, "refresh is every ", op.refresh().every,
-          " tokens; on a GPU a penalty is not refreshed, it must be 0");
+  check_penalty<Config>(op);
   auto const at = penalised_workspace_of<Config, MemoryConfig>(op, options);
   check_workspace(memory, at.bytes, "workspace_bytes");
   recurrence_shape const s = op.shape();
@@ -110,12 +115,12 @@ penalised_calls<Op, State> penalised_call(Op const& op, sequence_view<Out> outpu
 template <class Config, machine M, class Op, class State>
 WANE_HOST_DEVICE void penalty_kernel(M& machine, penalty_arguments<Op, State> const& arguments,
                                      index block) {
-  penalty_walk<Config, M, Op, State>(machine, arguments, block)();
+  penalty_directions<Config, M, Op, State>(machine, arguments, block)();
 }
 template <class Config, machine M, class Op, class State>
 WANE_HOST_DEVICE void penalty_links(M& machine, penalty_arguments<Op, State> const& arguments,
                                     index block) {
-  penalty_walk<Config, M, Op, State>(machine, arguments, block).link();
+  penalty_directions<Config, M, Op, State>(machine, arguments, block).link();
 }
 
 }  // namespace wane::cuda

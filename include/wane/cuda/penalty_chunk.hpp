@@ -50,8 +50,13 @@ class penalty_chunk : protected penalty_factor<Config, M> {
     if (row_ < warp_size)
       triangulate([&](auto const& c, auto const& over) WANE_INLINE_LAMBDA { weigh(c, over); });
     machine_.barrier();
-    for_tokens([&](auto s)
-                   WANE_INLINE_LAMBDA { subtract(x, u.of[s], line(at_.weights, s * tokens)); });
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      token_numbers const weight = line(at_.weights, s * tokens);
+      unroll<tokens - s>([&](auto n) WANE_INLINE_LAMBDA {
+        constexpr int t = s + n;
+        x.of[t] = multiply_add(-u.of[s], weight.of[t], x.of[t]);
+      });
+    });
     solve(x, at_.first);
     return x;
   }
@@ -111,7 +116,8 @@ class penalty_chunk : protected penalty_factor<Config, M> {
       if (s > row_) x.of[s] = 0.f;
       unroll<n>([&](auto m) WANE_INLINE_LAMBDA {
         constexpr int i = s + 1 + m;
-        x.of[s] = multiply_add(-machine_.shuffle(c.of[s], i), x.of[i], x.of[s]);
+        float const later = machine_.shuffle(c.of[s], i);
+        if (i <= row_) x.of[s] = multiply_add(-later, x.of[i], x.of[s]);
       });
       x.of[s] *= over.of[s];
     });

@@ -154,9 +154,10 @@ class penalty_factor {
   struct reflector {
     float over, tau, square;
   };
-  // Of nothing, onto nothing, none: a segment's factor begins with zeros.
+  // Of nothing, onto nothing, none: a segment's factor begins with zeros, and has rounding errors
+  // of rounding errors where no direction was, whose squares vanish.
   WANE_INLINE static reflector reflector_of(float diagonal, float ww) {
-    if (diagonal == 0.f && ww == 0.f) return {};
+    if (multiply_add(diagonal, diagonal, ww) < 0x1p-100f) return {};
     reflection<float> const h(diagonal, ww);
     return {h.over, h.tau, h.square};
   }

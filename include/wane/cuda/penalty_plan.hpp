@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/fading_penalty.hpp"
 #include "wane/cuda/chunk_plan.hpp"
 
 namespace wane::cuda {
@@ -60,6 +61,25 @@ struct penalty_layout {
   }
 };
 
+// What an adjoint asks of every token, [B, T, H], and a run does not.
+struct penalty_marks {
+  token_view<float> factors;  // what M^-1 k is written times
+  // Where M fades: log l before it is renewed, and the logarithm of what becomes, backwards, of a
+  // sum over the tokens behind this one.
+  token_view<float> lefts, log_decays;
+  token_view<float> decays;  // and what log decays get, zero at first
+
+  template <class Op>
+  WANE_HOST_DEVICE bool renewed_before(Op const& op, place<> at) const {
+    return lefts.read(at) < static_cast<float>(op.log_renewal());
+  }
+  // What is left when the token's direction comes.
+  template <class Op>
+  WANE_HOST_DEVICE penalty_left<float> left_at(Op const& op, place<> at) const {
+    return {renewed_before(op, at) ? 0.f : lefts.read(at)};
+  }
+};
+
 // `output` are the write directions, [B, T, H, K]. Of segments, `states` are factors of M before
 // each, [segment][sequence][head][triangle].
 template <class Op, class State>
@@ -68,6 +88,7 @@ struct penalty_arguments : run_arguments<Op, float, State> {
   index values;  // columns of a state before those of R
   penalty_layout layout;
   chunk_segments segments;
+  penalty_marks marks = {};
 
   // Sequences and heads.
   WANE_HOST_DEVICE index lines() const { return this->states * shape.heads; }

@@ -186,17 +186,21 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
         check_extent("the gradient of lambda", "heads", lambda.extent[0], shape.heads);
     }
 
+    wane::layout layout() const { return in.layout() & layout_of(direction); }
+
     auto of_memory(auto const& directions, auto const& reads, auto const& decays) const {
       return typename memory_of_directions::gradients{in, directions, reads, decays};
     }
-    void give_decay(place<> at, Accumulate g) const requires fades { log_decay.write(at, g); }
-    void give_rows(vla const& op, place<> at, Accumulate* keys, Accumulate* directions) const {
-      bool const in_lanes = (op.layout() & in.layout() & layout_of(direction)).columns;
+    WANE_INLINE void give_decay(place<> at, Accumulate g) const requires fades {
+      log_decay.write(at, g);
+    }
+    WANE_INLINE void give_rows(vla const& op, place<> at, bool in_lanes, Accumulate* keys,
+                               Accumulate* directions) const {
       all_gradients<Accumulate> g{op.in_.key.extent[3], in_lanes, {}, keys, directions, {}, {}, {}};
       op.keyed::give_rows(op.terms_at(at), {{}, in.key, {}}, g);
       op.directions_.give_rows(op.directions_.terms_at(at), {direction, {}, {}}, g);
     }
-    void give_lambda(index head, double g) const {
+    WANE_INLINE void give_lambda(index head, double g) const {
       if (lambda.data) lambda(head) = static_cast<widened<Io>>(g);
     }
   };

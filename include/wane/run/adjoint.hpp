@@ -54,15 +54,6 @@ index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
   return sequences;
 }
 
-// Throws wane::error where gradients do not fit what they are of.
-template <class Op, class Gradients>
-void check_gradients(Op const& op, Gradients const& to, index sequences) {
-  recurrence_shape const shape = op.shape();
-  if constexpr (requires { to.check(shape); }) to.check(shape);
-  if constexpr (requires { to.check(op); }) to.check(op);
-  if constexpr (requires { to.check(shape, sequences); }) to.check(shape, sequences);
-}
-
 // The vector-Jacobian product of run(op, y, ...): from dL/dy (`output_gradient`, [B, T, H,
 // columns]) to the gradients with respect to what the operator was made of, which `gradients` (most
 // often Op::gradients, whose absent views are skipped) receives, and to the initial state.

@@ -27,6 +27,15 @@ struct adjoint_options {
   int threads = 0;
 };
 
+// Throws wane::error where gradients do not fit what they are of.
+template <class Op, class Gradients>
+void check_gradients(Op const& op, Gradients const& to, index sequences) {
+  recurrence_shape const shape = op.shape();
+  if constexpr (requires { to.check(shape); }) to.check(shape);
+  if constexpr (requires { to.check(op); }) to.check(op);
+  if constexpr (requires { to.check(shape, sequences); }) to.check(shape, sequences);
+}
+
 // Sums over many tokens are held in double.
 template <class T>
 struct wider_type {

@@ -4,26 +4,12 @@
 
 #include <vector>
 
+#include "wane/core/penalised_gradients.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/fading_adjoint.hpp"
 #include "wane/run/penalised.hpp"
 
 namespace wane {
-
-// What an operator's gradients have for it: of_memory(directions, reads, decays) gives those of
-// op.memory(...), whose gradients by write directions and by erase_reads, [B, T, H, K], and by log
-// decays, [B, T, H], go there; give_rows(op, place, keys, directions), K numbers each, that may be
-// written over, receives what keys and penalty directions get (all of it by keys where directions
-// are they); give_decay(place, g) what log decays get of both; give_lambda(head, g) is called once
-// a head.
-template <class Gradients, class Op>
-concept penalised_gradients = penalised_memory<Op> &&
-    requires(Gradients const& to, Op const& op, sequence_view<typename Op::accumulate> rows,
-             token_view<typename Op::accumulate> decays, place<> at) {
-  to.of_memory(rows, rows, decays);
-  to.give_rows(op, at, rows.data, rows.data);
-  to.give_lambda(index{}, double{});
-};
 
 // Columns [first, first + count) of a state.
 template <class T>
@@ -55,6 +41,7 @@ class penalised_adjoint {
         shape_(op.shape()),
         walks_(sequences_of(shape_, options.packed) * shape_.heads),
         columns_(op.output_columns()),
+        in_lanes_((op.layout() & gradients.layout()).columns),
         directions_(numbers(shape_.rows)),
         of_directions_(numbers(shape_.rows)),
         of_keys_(numbers(shape_.rows)),
@@ -208,7 +195,7 @@ class penalised_adjoint {
         T* const key = at(of_keys_, w.token(first + t));
         if (op_.penalises_keys())
           for (index i = 0; i < rows; ++i) key[i] += u[t][i];
-        to_.give_rows(op_, w.token(first + t), key, u[t]);
+        to_.give_rows(op_, w.token(first + t), in_lanes_, key, u[t]);
       }
       end = first;
     }
@@ -240,6 +227,7 @@ class penalised_adjoint {
   adjoint_options<State> const& options_;
   recurrence_shape const shape_;
   index const walks_, columns_;
+  bool const in_lanes_;
   aligned_numbers<T> const directions_, of_directions_, of_keys_, factors_, of_decays_;
 };
 
@@ -252,7 +240,7 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
              adjoint_options<State> const& options = {}) {
   static_assert(penalised_gradients<Gradients, Op>,
                 "wane::adjoint: the gradients of a penalised memory are Op::gradients, or what "
-                "wane/run/penalised_adjoint.hpp says");
+                "wane/core/penalised_gradients.hpp says");
   check_gradients(op, gradients, check_shapes(op, output_gradient, options));
   penalised_adjoint<Op, Gradients, State>(op, gradients,
                                           options)(sequence_view<Out const>(output_gradient));

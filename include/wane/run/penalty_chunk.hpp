@@ -46,9 +46,13 @@ class penalty_chunk {
     weigh();
     for (index i = 0; i < rows_; ++i) {
       T* const h = h_.data() + i * tokens;
+      T const* const f = f_.data() + i * tokens;
+      if (!finite_) {
+        for (int s = 0; s < tokens; ++s) add_later(h, -f[s], weights_[s], s);
+        continue;
+      }
       auto sum = lanes_type::load(h);
-      for (int s = 0; s < tokens; ++s)
-        sum.add(-f_.data()[i * tokens + s], lanes_type::load(weights_[s]));
+      for (int s = 0; s < tokens; ++s) sum.add(-f[s], lanes_type::load(weights_[s]));
       sum.store(h);
     }
     factor.solve(h_.data());
@@ -87,9 +91,11 @@ class penalty_chunk {
 
   // C of I + what is there; what lies below its diagonal has no meaning.
   void triangulate() {
+    finite_ = true;
     for (int s = 0; s < tokens; ++s) triangle_[s][s] += T(1);
     for (int s = 0; s < tokens; ++s) {
       over_[s] = T(1) / std::sqrt(triangle_[s][s]);
+      finite_ = finite_ && std::isfinite(triangle_[s][s]);
       scale(triangle_[s], over_[s]);
       for (int r = s + 1; r < tokens; ++r) add(triangle_[r], -triangle_[s][r], triangle_[s]);
     }
@@ -116,7 +122,11 @@ class penalty_chunk {
       std::fill_n(weights_[s], s, T(0));
     }
     for (int s = tokens; s-- > 0;) {
-      for (int r = s + 1; r < tokens; ++r) add(weights_[s], -triangle_[s][r], weights_[r]);
+      for (int r = s + 1; r < tokens; ++r)
+        if (finite_)
+          add(weights_[s], -triangle_[s][r], weights_[r]);
+        else
+          add_later(weights_[s], -triangle_[s][r], weights_[r], r);
       scale(weights_[s], over_[s]);
     }
   }
@@ -132,7 +142,13 @@ class penalty_chunk {
     x.store(row);
   }
 
+  // To tokens from `first` on alone: what is no number must not reach those before.
+  static void add_later(T* row, T by, T const* other, int first) {
+    for (int t = first; t < tokens; ++t) row[t] = multiply_add(by, other[t], row[t]);
+  }
+
   index rows_, stride_;
+  bool finite_ = true;  // the directions
   aligned_numbers<T> f_, h_;
   alignas(64) square triangle_, weights_;
   T over_[tokens];

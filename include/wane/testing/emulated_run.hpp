@@ -24,7 +24,10 @@ struct penalised_config {
 // Memory that a kernel may use, aligned as cudaMalloc aligns it.
 class lent_memory {
  public:
-  explicit lent_memory(std::size_t bytes) : words_(bytes / sizeof(std::max_align_t) + 1) {}
+  // Full of what is no number.
+  explicit lent_memory(std::size_t bytes) : words_(bytes / sizeof(std::max_align_t) + 1) {
+    std::memset(static_cast<void*>(words_.data()), 0xff, words_.size() * sizeof(std::max_align_t));
+  }
   operator cuda::workspace() { return {words_.data(), words_.size() * sizeof(std::max_align_t)}; }
 
  private:
@@ -97,31 +100,67 @@ void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out>
   }
 }
 
-// wane::cuda::run of penalised memories, by these configurations.
+// Runs blocks that need nothing of each other, one after the other; body(machine, block).
+template <int Threads, class Body>
+void run_blocks(emulated_gpu const& gpu, index blocks, std::size_t shared, Body const& body) {
+  for (index n = 0; n < blocks; ++n)
+    emulated_grid<Threads>({1, gpu.seed}, shared).run([&](auto& machine) {
+      body(machine, gpu.order == turns::last_taken ? blocks - 1 - n : n);
+    });
+}
+template <class Config, class Op, class State>
+void run_penalties(emulated_gpu const& gpu, cuda::penalty_arguments<Op, State> const& all) {
+  cuda::in_segments(
+      all,
+      [&](auto const& part) {
+        run_blocks<Config::threads>(
+            gpu, part.work_items(), part.layout.bytes,
+            [&](auto& machine, index n) { cuda::penalty_kernel<Config>(machine, part, n); });
+      },
+      [&](auto const& part) {
+        run_blocks<Config::threads>(
+            gpu, part.lines(), part.layout.bytes,
+            [&](auto& machine, index n) { cuda::penalty_links<Config>(machine, part, n); });
+      });
+}
+
+// wane::cuda::run and adjoint of penalised memories, by these configurations.
 template <class Config, class MemoryConfig, class Op, class Out, class State>
 void run_penalised(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
                    run_options<State> const& options) {
   lent_memory memory(cuda::penalised_workspace_of<Config, MemoryConfig>(op, options).bytes);
   auto const calls = cuda::penalised_call<Config, MemoryConfig>(op, output, options, memory);
-  auto const run = [&](auto const& part, index blocks, auto const& kernel) {
-    for (index n = 0; n < blocks; ++n)
-      emulated_grid<Config::threads>({1, gpu.seed}, part.layout.bytes).run([&](auto& machine) {
-        kernel(machine, part, gpu.order == turns::last_taken ? blocks - 1 - n : n);
-      });
-  };
-  cuda::in_segments(
-      calls.penalty,
-      [&](auto const& part) {
-        run(part, part.work_items(), [](auto& machine, auto const& a, index n) {
-          cuda::penalty_kernel<Config>(machine, a, n);
-        });
-      },
-      [&](auto const& part) {
-        run(part, part.lines(), [](auto& machine, auto const& a, index n) {
-          cuda::penalty_links<Config>(machine, a, n);
-        });
-      });
+  run_penalties<Config>(gpu, calls.penalty);
   run_in_chunks<MemoryConfig>(gpu, calls.memory, output, calls.options);
+}
+
+template <class Config, class MemoryConfig, class Op, class Out, class Gradients, class State>
+void adjoint_penalised(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,
+                       Gradients const& gradients, adjoint_options<State> const& options) {
+  using Dy = std::remove_const_t<Out>;
+  lent_memory memory(
+      cuda::penalised_adjoint_workspace::of<Config, MemoryConfig, Dy>(op, options).bytes);
+  auto const calls = cuda::penalised_adjoint_call<Config, MemoryConfig>(op, output_gradient,
+                                                                        gradients, options, memory);
+  run_penalties<Config>(gpu, calls.directions);
+  adjoint_in_chunks<MemoryConfig>(gpu, calls.memory, output_gradient, calls.of_memory,
+                                  calls.options);
+  run_blocks<Config::threads>(gpu, calls.answers.work_items(), calls.answers.layout.bytes,
+                              [&](auto& machine, index n) {
+                                cuda::penalty_answer_kernel<Config>(machine, calls.answers, n);
+                              });
+  run_in_chunks<MemoryConfig>(gpu, calls.sums, calls.gradients.sums, calls.options_of_sums);
+  auto const& last = calls.gradients;
+  constexpr int threads = cuda::penalised_gradient_threads;
+  using arguments = std::remove_cvref_t<decltype(last)>;
+  using lines = cuda::penalised_line_gradients<emulated_thread<threads>, arguments>;
+  run_blocks<threads>(gpu, last.chunks(), 0, [&](auto& machine, index n) {
+    cuda::penalised_token_gradients(machine, last, n)();
+  });
+  run_blocks<threads>(gpu, last.lines(), lines::shared_bytes,
+                      [&](auto& machine, index n) { lines(machine, last, n)(); });
+  run_blocks<threads>(gpu, last.shape.heads, lines::shared_bytes,
+                      [&](auto& machine, index n) { cuda::give_lambda(machine, last, n); });
 }
 
 // wane::cuda::run by the kernel for one token.
@@ -168,7 +207,13 @@ template <class Config = small_scan, class Op, class Out, class Gradients,
 void adjoint(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,
              Gradients const& gradients, adjoint_options<State> const& options = {}) {
   cuda::check_adjoint<Op, Out, Gradients>();
-  if constexpr (requires { Config::most_rows; }) {
+  if constexpr (requires { typename Config::penalty; }) {
+    adjoint_penalised<typename Config::penalty, typename Config::memory>(gpu, op, output_gradient,
+                                                                         gradients, options);
+  } else if constexpr (cuda::penalised_in_chunks<Op>) {
+    adjoint_penalised<cuda::penalty_config<32>, small_chunk>(gpu, op, output_gradient, gradients,
+                                                             options);
+  } else if constexpr (requires { Config::most_rows; }) {
     adjoint_in_chunks<Config>(gpu, op, output_gradient, gradients, options);
   } else if constexpr (cuda::chunkable<Op> && !scannable<Op>) {
     adjoint_in_chunks<small_chunk>(gpu, op, output_gradient, gradients, options);

@@ -1,4 +1,4 @@
-// penalty_walk: one thread of the kernel that finds the write directions of penalised memories.
+// penalty_walk: one thread of a kernel that keeps the factor of a penalty while tokens pass.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,14 +8,10 @@ namespace wane::cuda {
 
 // A block takes a head of a sequence, or a segment of one, and keeps R while chunks of tokens pass.
 template <class Config, machine M, class Op, class State>
-class penalty_walk : penalty_chunk<Config, M> {
+class penalty_walk : protected penalty_chunk<Config, M> {
   using base = penalty_chunk<Config, M>;
-  using base::at_, base::machine_, base::row_, base::rows_, base::tokens;
-  using base::begin_factor, base::for_tokens, base::get, base::line, base::load_factor;
-  using base::of_given, base::of_own, base::present, base::put, base::put_row, base::r;
-  using base::save_factor, base::scale, base::set_factor, base::take_in;
-  static constexpr bool fades = fading_penalty<Op>;
-  using part = chunk_segments::part;
+  using base::begin_factor, base::get, base::line, base::load_factor, base::put, base::put_row;
+  using base::save_factor, base::set_factor, base::take_in;
 
  public:
   WANE_HOST_DEVICE penalty_walk(M& machine, penalty_arguments<Op, State> const& a, index block)
@@ -26,27 +22,6 @@ class penalty_walk : penalty_chunk<Config, M> {
         head_(line_ % a.shape.heads),
         sequence_(line_ / a.shape.heads),
         lambda_(static_cast<float>(a.op.lambda(head_))) {}
-
-  WANE_HOST_DEVICE void operator()() {
-    sequence_tokens const of(a_.sequences, sequence_);
-    bool const last = segment_ + 1 == a_.segments.count;
-    index const end = last ? of.count : (segment_ + 1) * a_.segments.tokens;
-    bool const effects = a_.segments.now == part::effects;
-    if (a_.segments.now == part::outputs)
-      load_factor(a_.factor_before(segment_, line_));
-    else if (segment_ > 0)
-      begin_factor(0.f);
-    else
-      load(of.count > 0);
-    if (effects && segment_ == 0) save_factor(a_.factor_before(0, line_));
-    for (index k = segment_ * a_.segments.tokens; k < end;) {
-      int const count = fade(of, k, static_cast<int>(at_most(index{tokens}, end - k)));
-      take(of, k, count);
-      k += count;
-    }
-    if (effects) return save_factor(a_.factor_before(segment_ + 1, line_));
-    if (last && a_.final.data) save();
-  }
 
   // The factors before segments, from what directions of each make of none, one after the other.
   WANE_HOST_DEVICE void link() {
@@ -64,6 +39,68 @@ class penalty_walk : penalty_chunk<Config, M> {
       save_factor(other);
     }
   }
+
+ protected:
+  using base::at_, base::machine_, base::row_, base::rows_, base::tokens;
+  using base::for_tokens, base::present, base::r, base::scale;
+  static constexpr bool fades = fading_penalty<Op>;
+  using part = chunk_segments::part;
+
+  // answer(tokens, k, count, keys, directions) is called for every chunk before it is taken in, but
+  // where only effects are asked for.
+  template <class Answer>
+  WANE_INLINE void walk(Answer const& answer) {
+    sequence_tokens const of(a_.sequences, sequence_);
+    index const end = is_last() ? of.count : (segment_ + 1) * a_.segments.tokens;
+    bool const effects = a_.segments.now == part::effects;
+    if (a_.segments.now == part::outputs)
+      load_factor(a_.factor_before(segment_, line_));
+    else if (segment_ > 0)
+      begin_factor(0.f);
+    else
+      load(of.count > 0);
+    if (effects && segment_ == 0) save_factor(a_.factor_before(0, line_));
+    for (index k = segment_ * a_.segments.tokens; k < end;) {
+      int const count = fade(of, k, static_cast<int>(at_most(index{tokens}, end - k)));
+      bool const own = a_.op.penalises_keys();
+      bring(of, k, count, own);
+      machine_.barrier();
+      token_numbers key = {}, direction = {};
+      if (present()) {
+        key = line(at_.first, row_ * token_stride);
+        direction = own ? key : line(at_.second, row_ * token_stride);
+      }
+      if constexpr (fades) scale(direction, over_);
+      if (!effects) answer(of, k, count, key, direction);
+      take_in(direction, 0);
+      k += count;
+    }
+    if (effects) return save_factor(a_.factor_before(segment_ + 1, line_));
+    if (is_last() && a_.final.data) save();
+  }
+  WANE_HOST_DEVICE bool is_last() const { return segment_ + 1 == a_.segments.count; }
+
+  // Of every token, by way of the first array.
+  WANE_INLINE token_numbers sum_of_rows(token_numbers const& x) const {
+    constexpr int parts = Config::threads / tokens;
+    put_row(at_.first, x);
+    machine_.barrier();
+    float sum = 0;
+    for (int i = row_ / tokens; i < rows_; i += parts)
+      sum += get(at_.first, i * token_stride + row_ % tokens);
+    put(at_.sums, row_, sum);
+    machine_.barrier();
+    token_numbers total = {};
+    for (int n = 0; n < parts; ++n) {
+      token_numbers const of_part = line(at_.sums, n * tokens);
+      for_tokens([&](auto t) WANE_INLINE_LAMBDA { total.of[t] += of_part.of[t]; });
+    }
+    return total;
+  }
+
+  penalty_arguments<Op, State> const& a_;
+  index const line_, segment_, head_, sequence_;
+  token_numbers over_{};  // 1/sqrt(l) at each token
 
  private:
   // Zeros are a memory that has seen nothing, and stay where it sees nothing.
@@ -95,21 +132,29 @@ class penalty_walk : penalty_chunk<Config, M> {
   WANE_INLINE int fade(sequence_tokens const& of, index k, int most) {
     if constexpr (fades)
       for_tokens([&](auto t) WANE_INLINE_LAMBDA {
+        over_.of[t] = 0.f;
         if (t >= most) return;
         penalty_left<float> left = left_;
-        if (left.fades_too_far(a_.op, of.at(k + t, head_))) {
-          if constexpr (t > 0) {
-            most = t;
-            return;
-          } else {
+        bool const renewed = left.fades_too_far(a_.op, of.at(k + t, head_));
+        if (renewed && t > 0) {
+          most = t;
+          return;
+        }
+        if (row_ == 0) mark(of, k + t, left.log, renewed);
+        if constexpr (t == 0)
+          if (renewed) {
             renew(left.log);
             left.log = 0;
           }
-        }
         left_ = left;
         over_.of[t] = left.over();
       });
     return most;
+  }
+  WANE_INLINE void mark(sequence_tokens const& of, index k, float log_left, bool renewed) const {
+    a_.marks.lefts.write(of.at(k, head_), log_left), a_.marks.decays.write(of.at(k, head_), 0.f);
+    if (k > 0) a_.marks.log_decays.write(of.at(k - 1, head_), renewed ? log_left : 0.f);
+    if (k + 1 == of.count) a_.marks.log_decays.write(of.at(k, head_), 0.f);
   }
   // R^T R <- l R^T R + (1 - l) lambda I; see renew_penalty.
   WANE_INLINE void renew(float log_left) {
@@ -122,28 +167,6 @@ class penalty_walk : penalty_chunk<Config, M> {
       for_tokens([&](auto t) WANE_INLINE_LAMBDA { w.of[t] = row_ == first + t ? given : 0.f; });
       take_in(w, first);
     }
-  }
-
-  // A chunk of tokens: what they write, and their directions into R.
-  WANE_INLINE void take(sequence_tokens const& of, index k, int count) {
-    bool const own = a_.op.penalises_keys();
-    bring(of, k, count, own);
-    machine_.barrier();
-    token_numbers key = {}, direction = {};
-    if (present()) {
-      key = line(at_.first, row_ * token_stride);
-      direction = own ? key : line(at_.second, row_ * token_stride);
-    }
-    if constexpr (fades) scale(direction, over_);
-    if (a_.segments.now != part::effects) {
-      token_numbers found = own ? of_own(direction) : of_given(direction, key);
-      if constexpr (fades) {
-        scale(found, over_);
-        if (!own) scale(found, over_);
-      }
-      give(of, k, count, key, found);
-    }
-    take_in(direction, 0);
   }
 
   // Threads share a token out among them. Tokens that are not there are zeros.
@@ -160,44 +183,8 @@ class penalty_walk : penalty_chunk<Config, M> {
     if (!own) rows(at_.second, a_.op.direction_at(where));
   }
 
-  // What tokens write, of M^-1 k as their rule says.
-  WANE_INLINE void give(sequence_tokens const& of, index k, int count, token_numbers const& key,
-                        token_numbers found) const {
-    if constexpr (Op::rule != write_rule::rls) {
-      token_numbers sums = found;
-      scale(sums, Op::rule == write_rule::unit ? found : key);
-      sums = sum_of_rows(sums);
-      for_tokens([&](auto t) WANE_INLINE_LAMBDA {
-        found.of[t] *= write_factor<Op::rule>(sums.of[t], sums.of[t]);
-      });
-    }
-    if (!present()) return;
-    for_tokens([&](auto t) WANE_INLINE_LAMBDA {
-      if (t < count) a_.output.write(of.at(k + t, head_), row_, found.of[t]);
-    });
-  }
-  WANE_INLINE token_numbers sum_of_rows(token_numbers const& x) const {
-    constexpr int parts = Config::threads / tokens;
-    put_row(at_.first, x);
-    machine_.barrier();
-    float sum = 0;
-    for (int i = row_ / tokens; i < rows_; i += parts)
-      sum += get(at_.first, i * token_stride + row_ % tokens);
-    put(at_.sums, row_, sum);
-    machine_.barrier();
-    token_numbers total = {};
-    for (int n = 0; n < parts; ++n) {
-      token_numbers const of_part = line(at_.sums, n * tokens);
-      for_tokens([&](auto t) WANE_INLINE_LAMBDA { total.of[t] += of_part.of[t]; });
-    }
-    return total;
-  }
-
-  penalty_arguments<Op, State> const& a_;
-  index const line_, segment_, head_, sequence_;
   float const lambda_;
   penalty_left<float> left_{};
-  token_numbers over_{};  // 1/sqrt(l) at each token
 };
 
 }  // namespace wane::cuda
