@@ -51,6 +51,7 @@ consteval void check_adjoint() {
 // gradients are taken, where that of outputs is of the type Out; in bfloat16 memories ask for half.
 template <class Out, class Op, class State = accumulate_type<Op>>
 std::size_t adjoint_workspace_bytes_for(Op const& op, adjoint_options<State> const& options = {}) {
+  check_operator<Op>();
   if constexpr (chunkable<Op>)
     if (runs_in_chunks(op))
       return chunk_adjoint_workspace_bytes<any_chunk_config, Out>(op, options);

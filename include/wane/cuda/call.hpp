@@ -35,8 +35,8 @@ concept penalised_in_chunks =
     penalised_memory<Op> && chunkable<decltype(std::declval<Op const&>().memory({}, index{}))>;
 
 // Sentences for what no kernel can do.
-template <class Op, class Out>
-consteval void check_run() {
+template <class Op>
+consteval void check_operator() {
   static_assert(
       diagonal_recurrence<Op>,
       "wane::cuda::run: this type is no recurrence; it needs shape() and at(place), which "
@@ -52,6 +52,10 @@ consteval void check_run() {
   static_assert(std::is_trivially_copyable_v<Op>,
                 "wane::cuda::run: an operator is copied to the device as it is, so it must be "
                 "trivially copyable: views and numbers, no vectors or references");
+}
+template <class Op, class Out>
+consteval void check_run() {
+  check_operator<Op>();
   static_assert(!std::is_const_v<Out>,
                 "wane::cuda::run: the output is a view of constants; it must be writable");
 }

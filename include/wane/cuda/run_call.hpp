@@ -30,6 +30,7 @@ bool runs_in_one_step(Op const& op, run_options<State> const& options) {
 template <class Op, class State = accumulate_type<Op>>
 std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}) {
   static_assert(step_workspace_bytes <= bytes_of_counters);
+  check_operator<Op>();
   if constexpr (chunkable<Op>)
     if (runs_in_chunks(op)) return chunk_workspace_bytes<any_chunk_config>(op, options);
   if constexpr (penalised_in_chunks<Op>)

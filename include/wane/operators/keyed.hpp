@@ -212,7 +212,7 @@ class keyed_memory {
   bool normalise_, tiled_;
 };
 
-// to[b, t, g, i] = the sum of from[b, t, h, i] over the H / G heads h of group g.
+// to[b, t, g, i] = the sum of from[b, t, h, i] over the H / G heads h of group g, on the host.
 // Throws wane::error when the shapes do not fit.
 template <class Io>
 void sum_over_groups(std::type_identity_t<sequence_view<Io const>> from, sequence_view<Io> to,

@@ -129,6 +129,7 @@ WANE_HOST_INLINE V gate_adjoint_of(Token const& x, Row i, V g, parameter_sums<T>
 // From the gradient by the log decays of a run, [B, T, H] or [B, T, H, K], which the adjoint of its
 // operator leaves, to that by the gate's raw input, which may be written over it, and to those by
 // its parameters: sums over tokens and batch, in double and in an order that threads do not change.
+// It runs on the host: what wane::cuda::adjoint leaves is to be copied there.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Form, class Raw, class Io>
 void gate_adjoint(gate_of<Form, Raw> const& gate,
