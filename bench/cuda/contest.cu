@@ -44,16 +44,16 @@ void check_errors(contest const& what, stream_owner const& on, measurement& foun
   double theirs = std::numeric_limits<double>::infinity();
   for (auto const* rival : {&what.cub, &what.walk}) {
     if (!*rival) continue;
-    double const error = error_of(**rival, what, on) - what.half_ulp_of_output;
+    double const error = error_of(**rival, what, on) - what.rounding;
     if (!(error < 32000 * ulp)) refuse(rival == &what.cub ? "CUB" : "the walk", error, 32000 * ulp);
     theirs = std::min(theirs, error);
   }
   if (what.softmax) {
     double const error = error_of(*what.softmax, what, on);
-    if (!(error <= what.half_ulp_of_output)) refuse("softmax", error, what.half_ulp_of_output);
+    if (!(error <= what.rounding)) refuse("softmax", error, what.rounding);
   }
   found.max_rel_error = error_of(what.ours, what, on);
-  found.bound = what.half_ulp_of_output + std::max(32 * ulp, theirs < 1 ? 4 * theirs : 0);
+  found.bound = what.rounding + std::max(32 * ulp, theirs < 1 ? 4 * theirs : 0);
   if (!(found.max_rel_error <= found.bound)) refuse("wane", found.max_rel_error, found.bound);
 }
 

@@ -32,7 +32,8 @@ struct contest {
   // in each: the copy reads its half there and writes it here.
   void const* inputs = nullptr;
   void* outputs = nullptr;
-  double half_ulp_of_output = 0;  // 0 where outputs are stored in float and products are of them
+  // What the rounding of outputs and of factors, to 16 bits or to 22, explains of an error.
+  double rounding = 0;
 };
 
 // Throws disagreement, and times nothing, when ours or a rival is further from the oracle than

@@ -105,7 +105,7 @@ measurement measure_linear(extents const& e, int rounds) {
   c.walk = {[p](cudaStream_t on) { p->by_walk(on); }, by_token, bytes};
   if (p->has_scan()) c.cub = {[p](cudaStream_t on) { p->by_cub(on); }, by_channel, bytes};
   c.inputs = p->inputs(), c.outputs = p->outputs();
-  if (std::is_same_v<Io, bfloat16>) c.half_ulp_of_output = 0x1p-8;
+  if (std::is_same_v<Io, bfloat16>) c.rounding = 0x1p-8;
   return held(c, rounds);
 }
 

@@ -19,7 +19,7 @@ std::vector<row> rows_of(std::string const& filter) {
   for (auto const& rows :
        {linear_log_rows(), linear_factor_rows(), linear_bfloat16_rows(), linear_adjoint_rows(),
         exponential_bank_rows(), bank_adjoint_rows(), laplace_rows(), retention_rows(),
-        retrieval_rows(), memory_rows(), vla_rows(), vla_softmax_rows()})
+        retrieval_rows(), memory_rows(), vla_rows(), vla_backward_rows(), vla_softmax_rows()})
     for (row const& r : rows)
       if (r.name.find(filter) != std::string::npos) chosen.push_back(r);
   if (chosen.empty()) throw input_error("no row has " + in_quotes(filter) + " in its name");

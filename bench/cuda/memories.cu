@@ -2,8 +2,8 @@
 // fade.
 // SPDX-License-Identifier: MIT
 #include "cuda/contest.cuh"
-#include "cuda/deviation.cuh"
 #include "cuda/gemm.cuh"
+#include "cuda/value_gradient.cuh"
 #include "wane/cuda/adjoint.cuh"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/gla.hpp"
@@ -68,40 +68,6 @@ struct memory_comparison {
     walk_column<double>(op, k * step, [&](place<> at, index j, double y) {
       seen.add(static_cast<double>(output.read(at, j)), y);
     });
-    found.merge(seen);
-  }
-};
-
-// The gradient of the values of column k, from the last token to the first. The others are sums
-// over columns, which tests hold against the CPU's.
-template <class Op>
-struct value_gradient_comparison {
-  Op op;
-  sequence_view<io const> output_gradient;
-  sequence_view<io> value_gradient;
-  index step;
-  deviation::sink found;
-
-  __device__ void operator()(index n) const {
-    index const k = n * step;
-    recurrence_shape const shape = op.shape();
-    index const column = k % shape.columns, line = k / shape.columns;
-    double cotangent[rows] = {};
-    largest seen;
-    for (index t = shape.time - 1; t >= 0; --t) {
-      place<> const at{line / shape.heads, t, line % shape.heads, t + 1};
-      auto const x = op.at(at);
-      auto const dy = static_cast<double>(output_gradient.read(at, column));
-      double of_value = 0;
-      for (int i = 0; i < rows; ++i) {
-        cotangent[i] += static_cast<double>(x.query(i)) * dy;
-        of_value += static_cast<double>(x.key(i)) * cotangent[i];
-      }
-      for (int i = 0; i < rows; ++i)
-        cotangent[i] = static_cast<double>(factor_of(decay_of(x, i, column))) * cotangent[i] -
-                       static_cast<double>(x.erase_read(i)) * of_value;
-      seen.add(static_cast<double>(value_gradient.read(at, column)), of_value);
-    }
     found.merge(seen);
   }
 };
@@ -172,7 +138,7 @@ measurement measured(std::shared_ptr<memory_inputs> const& p, Op const& op, inde
   auto const memory = std::make_shared<device_array<std::byte>>(cuda::workspace_bytes(op));
   auto const y = p->output();
   auto const by_wane = [=](cudaStream_t on) {
-    cuda::run(cuda::stream{on}, op, y, cuda::workspace{memory->data(), memory->bytes()});
+    cuda::run<rows>(cuda::stream{on}, op, y, cuda::workspace{memory->data(), memory->bytes()});
   };
   auto const by_walk = [=](cudaStream_t on) {
     for_each_line(e.lines(), on, memory_walk<Op>{op, y});
@@ -194,7 +160,7 @@ measurement measured(std::shared_ptr<memory_inputs> const& p, Op const& op, inde
   c.gemm = [product](cudaStream_t on) { (*product)(on); };
   c.flops_over_gemm = flops / product->flops();
   c.inputs = p->inputs(), c.outputs = y.data;
-  c.half_ulp_of_output = 0x1p-6;  // factors of products have 8 bits, as outputs have
+  c.rounding = 0x1p-6;  // factors of products have 8 bits, as outputs have
   return held(c, rounds);
 }
 
@@ -206,13 +172,15 @@ measurement measured_backward(std::shared_ptr<memory_inputs> const& p, int round
   auto const memory =
       std::make_shared<device_array<std::byte>>(cuda::adjoint_workspace_bytes_for<io>(op));
   auto const by_wane = [=](cudaStream_t on) {
-    cuda::adjoint(cuda::stream{on}, op, dy, to, cuda::workspace{memory->data(), memory->bytes()});
+    cuda::adjoint<rows>(cuda::stream{on}, op, dy, to,
+                        cuda::workspace{memory->data(), memory->bytes()});
   };
   auto const error = [=] {
     index const step = e.lines() > 4096 ? e.lines() / 4096 + 1 : 1;
     deviation const found;
-    for_each_line((e.lines() + step - 1) / step, nullptr,
-                  value_gradient_comparison<decltype(op)>{op, dy, to.in.value, step, found.to()});
+    for_each_line(
+        (e.lines() + step - 1) / step, nullptr,
+        value_gradient_comparison<decltype(op), io, rows>{op, dy, to.in.value, step, found.to()});
     return found.relative();
   };
   index const tokens = e.batch * e.time * e.heads;
@@ -226,7 +194,7 @@ measurement measured_backward(std::shared_ptr<memory_inputs> const& p, int round
   c.gemm = [product](cudaStream_t on) { (*product)(on); };
   c.flops_over_gemm = flops / product->flops();
   c.inputs = p->inputs(), c.outputs = to.in.value.data;
-  c.half_ulp_of_output = 0x1p-5;  // of two products after each other
+  c.rounding = 0x1p-5;  // of two products after each other
   return held(c, rounds);
 }
 

@@ -65,6 +65,7 @@ std::vector<row> retention_rows();
 std::vector<row> retrieval_rows();
 std::vector<row> memory_rows();
 std::vector<row> vla_rows();
+std::vector<row> vla_backward_rows();
 std::vector<row> vla_softmax_rows();
 
 }  // namespace wane::bench

@@ -12,7 +12,7 @@ namespace wane::bench {
 
 // `rows` are columns, too. Algorithm 1 of the paper, z = A u and A -= z z^T / delta, with the rule
 // rls: a block takes a head, and a thread has a column of A in shared memory and one of S in
-// registers. take(place, j, y).
+// registers. take(place, j, y, the write direction's number j).
 template <int rows, class Real, class Io, class Take>
 __global__ void __launch_bounds__(rows)
     token_by_token(vla<Io> op, Real lambda, index heads, index time, Take take) {
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(rows)
       state[i] += z[i] * over * error;
       y += state[i] * query[i];
     }
-    take(at, j, y);
+    take(at, j, y, z[j] * over);
   }
 }
 template <int rows, class Real, class Io, class Take>
@@ -64,7 +64,7 @@ void launch_token_by_token(cudaStream_t on, vla<Io> const& op, double lambda, ex
 template <class Io>
 struct write_output {
   sequence_view<Io> output;
-  __device__ void operator()(place<> at, int j, float y) const {
+  __device__ void operator()(place<> at, int j, float y, float) const {
     output.write(at, j, static_cast<Io>(y));
   }
 };
@@ -73,7 +73,7 @@ struct compare_output {
   sequence_view<Io> output;
   deviation::sink found;
 
-  __device__ void operator()(place<> at, int j, double y) const {
+  __device__ void operator()(place<> at, int j, double y, double) const {
     largest seen;
     seen.add(static_cast<double>(static_cast<float>(output.read(at, j))), y);
     found.merge(seen);
@@ -98,7 +98,8 @@ class vla_problem {
   double flops() const { return 12. * rows * static_cast<double>(e_.numbers()); }
 
   void by_wane(cudaStream_t on) const {
-    cuda::run(cuda::stream{on}, op_, output(), cuda::workspace{memory_.data(), memory_.bytes()});
+    cuda::run<rows>(cuda::stream{on}, op_, output(),
+                    cuda::workspace{memory_.data(), memory_.bytes()});
   }
   void by_walk(cudaStream_t on) const {
     launch_token_by_token<rows, float>(on, op_, lambda, e_, write_output<Io>{output()});

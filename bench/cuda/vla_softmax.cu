@@ -68,7 +68,7 @@ measurement measured(extents const& e, int rounds) {
       },
       p->bytes()};
   c.inputs = p->input(0), c.outputs = a.output;
-  c.half_ulp_of_output = 0x1p-6;  // factors of products have 8 bits, as outputs have
+  c.rounding = 0x1p-6;  // factors of products have 8 bits, as outputs have
   return held(c, rounds);
 }
 

@@ -38,7 +38,8 @@ struct run_on_device {
   void operator()(Op const& op, sequence_view<Out> output,
                   run_options<State> const& options) const {
     bench::device_array<std::byte> const lent(cuda::workspace_bytes(op, options));
-    cuda::run(cuda::stream{}, op, output, cuda::workspace{lent.data(), lent.bytes()}, options);
+    cuda::run<memory_rows>(cuda::stream{}, op, output, cuda::workspace{lent.data(), lent.bytes()},
+                           options);
     cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 };

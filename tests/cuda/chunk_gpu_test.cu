@@ -2,6 +2,7 @@
 // chunk_adjoint_emulated_test.cpp for real.
 // SPDX-License-Identifier: MIT
 #include "cuda/chunk_adjoint_cases.hpp"
+#include "support/expect_error.hpp"
 #include "support/on_device.cuh"
 
 namespace {
@@ -41,6 +42,16 @@ TEST_F(GpuChunks, HaveTheAdjointOfTheRecurrence) {
 }
 TEST_F(GpuChunks, ForgetWhatIsNoNumberWhereTheyReset) {
   cases.forget_what_is_no_number(), cases.keep_what_is_no_number();
+}
+
+// Needs no device.
+TEST(ChunksOfKnownRows, TakeNoMore) {
+  support::chunk_numbers<float> const x{.shape = {.rows = 65}};
+  std::vector<float> y(37 * 2 * 17);
+  wane::sequence_view<float> const output(y.data(), 1, 37, 2, 17);
+  support::expect_error({"rows 65", "at most 64"}, [&] {
+    wane::cuda::run<64>(wane::cuda::stream{}, x.gated_delta_net(), output, {});
+  });
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
-// The kernels of penalties on a GPU: the bodies of penalty_emulated_test.cpp and of
-// penalty_adjoint_emulated_test.cpp for real.
+// The kernels of penalties on a GPU: the bodies of penalty_emulated_test.cpp for real.
 // SPDX-License-Identifier: MIT
-#include "cuda/chunk_adjoint_cases.hpp"
 #include "cuda/penalty_cases.hpp"
 #include "support/on_device.cuh"
 
@@ -9,11 +7,10 @@ namespace {
 
 using enum wane::write_rule;
 
-// Two operators: each takes nvcc two minutes.
+// Two operators: each takes nvcc a minute.
 class GpuPenalties : public support::OnDevice {
  protected:
   support::penalty_cases<support::device_runner> cases;
-  support::chunk_adjoint_cases<support::device_runner> back;
 };
 
 TEST_F(GpuPenalties, AreThoseOfTheRecurrence) {
@@ -31,16 +28,5 @@ TEST_F(GpuPenalties, AreThoseOfTheRecurrenceWhereTheyFade) {
     cases.fading_vla<float, unit>({.time = 301, .rows = 61, .columns = 5}, true, given);
 }
 TEST_F(GpuPenalties, AreThoseOfPackedSequences) { cases.pack_penalised<float>(); }
-TEST_F(GpuPenalties, HaveTheAdjointOfTheRecurrence) {
-  back.vla<float, rls>({});
-  back.vla<float, rls>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
-  back.vla<float, rls>({.time = 100, .rows = 128, .columns = 70});
-  back.vla<float, rls>({.time = 3001, .heads = 2, .rows = 64, .columns = 64});
-}
-TEST_F(GpuPenalties, HaveTheAdjointOfTheRecurrenceWhereTheyFade) {
-  for (bool given : {false, true})
-    back.fading_vla<float, unit>({.time = 301, .rows = 61, .columns = 5}, true, given);
-}
-TEST_F(GpuPenalties, HaveTheAdjointOfPackedSequences) { back.pack_penalised<float>(); }
 
 }  // namespace

@@ -92,25 +92,22 @@ __global__ void __launch_bounds__(penalised_gradient_threads)
   device_thread<penalised_gradient_threads> machine;
   give_lambda(machine, arguments, static_cast<index>(blockIdx.x));
 }
-template <class Config, class Op, class Out, class Gradients, class State>
+template <int MostRows, class Op, class Out, class Gradients, class State>
 void queue_penalised_adjoint(stream on, Op const& op, sequence_view<Out> const& output_gradient,
                              Gradients const& gradients, workspace const& memory,
                              adjoint_options<State> const& options) {
+  using Config = penalty_config<MostRows>;
+  using chunk = chunk_config<device_warps, MostRows>;
   auto const calls = penalised_adjoint_call<Config, any_chunk_config>(op, output_gradient,
                                                                       gradients, options, memory);
   auto* const answers = device_answers<Config, Op, State>;
   prepare_kernel(answers, calls.answers.shape.rows, calls.answers.layout.bytes);
   queue_penalties<Config>(on, calls.directions);
-  with_chunk_config(calls.memory, [&](auto config) {
-    queue_chunk_adjoint<decltype(config)>(on, calls.memory, output_gradient, calls.of_memory,
-                                          calls.lent, calls.options);
-  });
+  queue_chunk_adjoint<chunk>(on, calls.memory, output_gradient, calls.of_memory, calls.lent,
+                             calls.options);
   launch_grid<Config::threads>(on, answers, calls.answers, calls.answers.work_items(),
                                calls.answers.layout.bytes);
-  with_chunk_config(calls.sums, [&](auto config) {
-    queue_chunks<decltype(config)>(on, calls.sums, calls.gradients.sums, calls.lent,
-                                   calls.options_of_sums);
-  });
+  queue_chunks<chunk>(on, calls.sums, calls.gradients.sums, calls.lent, calls.options_of_sums);
   auto const& last = calls.gradients;
   using arguments = std::remove_cvref_t<decltype(last)>;
   using machine = device_thread<penalised_gradient_threads>;
@@ -126,20 +123,21 @@ void queue_penalised_adjoint(stream on, Op const& op, sequence_view<Out> const& 
 // adjoint_workspace_bytes(op, options). A run finds the states again and keeps some; another kernel
 // goes backward; a third adds up sums over columns. Gradients of decays by element in a memory with
 // rows, and of skips, are not there. Gradients must not overlap inputs.
-template <class Op, class Out, class Gradients, class State = accumulate_type<Op>>
+template <int MostRows = any_rows, class Op, class Out, class Gradients,
+          class State = accumulate_type<Op>>
 void adjoint(stream on, Op const& op, sequence_view<Out> output_gradient,
              Gradients const& gradients, workspace memory,
              adjoint_options<State> const& options = {}) {
   check_adjoint<Op, Out, Gradients>();
   if constexpr (chunkable<Op> && std::is_trivially_copyable_v<Op>)
     if (runs_in_chunks(op))
-      return with_chunk_config(op, [&](auto config) {
-        queue_chunk_adjoint<decltype(config)>(on, op, output_gradient, gradients, memory, options);
+      return with_most_rows<MostRows>(op, [&](auto most) {
+        queue_chunk_adjoint<chunk_config<device_warps, most()>>(on, op, output_gradient, gradients,
+                                                                memory, options);
       });
   if constexpr (penalised_in_chunks<Op> && std::is_trivially_copyable_v<Op>)
-    return with_penalty_config(op, [&](auto config) {
-      queue_penalised_adjoint<decltype(config)>(on, op, output_gradient, gradients, memory,
-                                                options);
+    return with_most_rows<MostRows>(op, [&](auto most) {
+      queue_penalised_adjoint<most()>(on, op, output_gradient, gradients, memory, options);
     });
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_adjoint_config<accumulate_type<Op>>;

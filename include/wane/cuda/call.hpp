@@ -89,7 +89,7 @@ template <class Config, class Op>
 void check_rows(Op const& op) {
   index const rows = recurrence_shape(op.shape()).rows;
   require(rows <= Config::most_rows, "the operator has rows ", rows,
-          "; memories with keys have at most ", Config::most_rows, " on a GPU");
+          "; of a memory with keys this call takes at most ", Config::most_rows);
 }
 
 // The sequences of a call as a kernel sees them.

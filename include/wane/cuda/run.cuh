@@ -59,13 +59,24 @@ void queue_step(stream on, Op const& op, sequence_view<Out> const& output, works
   launch_grid<Config::threads>(on, device_step<Config, Op, Out, State>, arguments, arguments.blocks,
                                arguments.layout.bytes);
 }
-// body(config) with the smallest that has room for the rows.
-template <class Op, class Body>
-void with_chunk_config(Op const& op, Body const& body) {
-  index const rows = recurrence_shape(op.shape()).rows;
-  if (rows <= 64) return body(chunk_config<device_warps, 64>{});
-  if (rows <= 128) return body(chunk_config<device_warps, 128>{});
-  return body(chunk_config<device_warps, 256>{});
+
+// body(64), body(128) or body(256), an integral_constant: the least with room for MostRows or, of
+// any_rows, for the rows of `op`.
+inline constexpr int any_rows = 0;
+template <int MostRows, class Op, class Body>
+void with_most_rows(Op const& op, Body const& body) {
+  static_assert(0 <= MostRows && MostRows <= 256);
+  if constexpr (MostRows != any_rows) {
+    body(std::integral_constant < int, MostRows <= 64 ? 64 : MostRows <= 128 ? 128 : 256 > {});
+  } else {
+    index const rows = recurrence_shape(op.shape()).rows;
+    if (rows <= 64)
+      body(std::integral_constant<int, 64>{});
+    else if (rows <= 128)
+      body(std::integral_constant<int, 128>{});
+    else
+      body(std::integral_constant<int, 256>{});
+  }
 }
 
 template <class Config, class Op, class State>
@@ -95,41 +106,33 @@ void queue_penalties(stream on, penalty_arguments<Op, State> const& all) {
         launch_grid<any_penalty_config::threads>(on, link, a, a.lines(), a.layout.bytes);
       });
 }
-// body(config) with as many threads as there are rows, or more.
-template <class Op, class Body>
-void with_penalty_config(Op const& op, Body const& body) {
-  index const rows = recurrence_shape(op.shape()).rows;
-  if (rows <= 64) return body(penalty_config<64>{});
-  if (rows <= 128) return body(penalty_config<128>{});
-  return body(any_penalty_config{});
-}
 
 // wane::run on a stream: the tensors of `op`, the output, states, positions and starts lie in
 // memory that the device reads, and so does `memory`, of workspace_bytes(op, options). Returns when
 // the work is queued; allocates nothing, and may be captured in a graph. The same bits each time.
 // Of `options`, threads and threads_over_time mean nothing here. Tensors may not overlap, but
 // `final` may be `initial` (unless sequences are packed).
+// MostRows, where given, run<64>(...), is the most rows that a memory with keys will have: one
+// kernel is compiled then, in place of those for 64, 128 and 256.
 // Throws wane::error when a shape does not fit, and wane::cuda::runtime_error when CUDA refuses.
-template <class Op, class Out, class State = accumulate_type<Op>>
+template <int MostRows = any_rows, class Op, class Out, class State = accumulate_type<Op>>
 void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
          run_options<State> const& options = {}) {
   check_run<Op, Out>();
   if constexpr (chunkable<Op> && std::is_trivially_copyable_v<Op>)
-    if (runs_in_chunks(op)) {
-      if (runs_in_one_step(op, options))
-        return recurrence_shape(op.shape()).rows <= 128
-                   ? queue_step<step_config<128>>(on, op, output, memory, options)
-                   : queue_step<step_config<256>>(on, op, output, memory, options);
-      return with_chunk_config(op, [&](auto config) {
-        queue_chunks<decltype(config)>(on, op, output, memory, options);
+    if (runs_in_chunks(op))
+      return with_most_rows<MostRows>(op, [&](auto most) {
+        if (runs_in_one_step(op, options))
+          queue_step<step_config<std::max(most(), 128)>>(on, op, output, memory, options);
+        else
+          queue_chunks<chunk_config<device_warps, most()>>(on, op, output, memory, options);
       });
-    }
   if constexpr (penalised_in_chunks<Op> && std::is_trivially_copyable_v<Op>)
-    return with_penalty_config(op, [&](auto config) {
-      using Config = decltype(config);
+    return with_most_rows<MostRows>(op, [&](auto most) {
+      using Config = penalty_config<most()>;
       auto const calls = penalised_call<Config, any_chunk_config>(op, output, options, memory);
       queue_penalties<Config>(on, calls.penalty);
-      run(on, calls.memory, output, calls.lent, calls.options);
+      run<most()>(on, calls.memory, output, calls.lent, calls.options);
     });
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_scan_config<accumulate_type<Op>>;
