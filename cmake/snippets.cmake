@@ -1,5 +1,6 @@
 # Every ```cpp block of README.md and docs/ is a translation unit: one with an `int main` is built
-# and run as the test snippet.PAGE.N, any other is compiled. Errors point into the page.
+# and run as the test snippet.PAGE.N, any other is compiled; with nvcc every ```cuda block, too, with
+# the label gpu. Errors point into the page.
 # SPDX-License-Identifier: MIT
 file(GLOB_RECURSE pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md)
 if(EXISTS ${PROJECT_SOURCE_DIR}/README.md)
@@ -8,8 +9,8 @@ endif()
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${pages})
 
 # Adds the program or the object of one block.
-function(wane_add_snippet name text)
-  set(source ${PROJECT_BINARY_DIR}/snippets/${name}.cpp)
+function(wane_add_snippet name extension text)
+  set(source ${PROJECT_BINARY_DIR}/snippets/${name}.${extension})
   file(GENERATE OUTPUT ${source} CONTENT "${text}")
   if(NOT text MATCHES "int main\\(")
     add_library(snippet-${name} OBJECT ${source})
@@ -20,14 +21,19 @@ function(wane_add_snippet name text)
   target_link_libraries(snippet-${name} PRIVATE wane::wane)
   add_test(NAME snippet.${name} COMMAND snippet-${name})
   set_tests_properties(snippet.${name} PROPERTIES TIMEOUT 300)
+  if(extension STREQUAL "cu")
+    set_tests_properties(snippet.${name} PROPERTIES LABELS gpu)
+    set_property(GLOBAL APPEND PROPERTY wane_cuda_programs snippet-${name})
+  endif()
 endfunction()
 
-# Adds the blocks of one page; `rest` is what is still to be read, `line` where it starts.
-function(wane_add_page page)
+# Adds the blocks of one page and language; `rest` is what is still to be read, `line` where it
+# starts.
+function(wane_add_page page language extension)
   cmake_path(RELATIVE_PATH page BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE title)
   string(REGEX REPLACE "[.]md$" "" name ${title})
   string(REPLACE / . name ${name})
-  set(opening "\n```cpp\n")
+  set(opening "\n```${language}\n")
   string(LENGTH "${opening}" opening_length)
   file(READ ${page} rest)
   string(PREPEND rest "\n")
@@ -46,13 +52,13 @@ function(wane_add_page page)
     math(EXPR line "${line} + ${lines}")
     string(FIND "${rest}" "\n```" end)
     if(end EQUAL -1)
-      message(FATAL_ERROR "${title}:${line}: this ```cpp block does not end")
+      message(FATAL_ERROR "${title}:${line}: this ```${language} block does not end")
     endif()
     math(EXPR end "${end} + 1")
     string(SUBSTRING "${rest}" 0 ${end} text)
     string(SUBSTRING "${rest}" ${end} -1 rest)
     math(EXPR number "${number} + 1")
-    wane_add_snippet(${name}.${number} "#line ${line} \"${title}\"\n${text}")
+    wane_add_snippet(${name}.${number} ${extension} "#line ${line} \"${title}\"\n${text}")
     string(REGEX REPLACE "[^\n]" "" newlines "${text}")
     string(LENGTH "${newlines}" lines)
     math(EXPR line "${line} + ${lines}")
@@ -60,5 +66,8 @@ function(wane_add_page page)
 endfunction()
 
 foreach(page IN LISTS pages)
-  wane_add_page(${page})
+  wane_add_page(${page} cpp cpp)
+  if(WANE_CUDA)
+    wane_add_page(${page} cuda cu)
+  endif()
 endforeach()
