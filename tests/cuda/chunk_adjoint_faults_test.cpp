@@ -22,7 +22,7 @@ struct faulty_adjoint {
                   wane::adjoint_options<State> const& options) const {
     using namespace wane::cuda;
     wane::testing::lent_memory memory(chunk_adjoint_workspace_bytes<config, Out>(op, options));
-    auto const calls = chunk_adjoint_call<config>(op, dy, gradients, options, memory);
+    auto const calls = chunk_adjoint_call<config>(op, dy, gradients, memory, options);
     run(calls.forward, -1, [](auto& machine, auto const& a) { chunk_kernel<config>(machine, a); });
     run(calls.backward, where == kernel::backward ? missing : -1,
         [](auto& machine, auto const& a) { chunk_adjoint_kernel<config>(machine, a); });

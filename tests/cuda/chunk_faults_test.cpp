@@ -55,7 +55,7 @@ outcome with_fault(Op const& op, Exact const& exact, fault const& what, unsigned
   };
   auto const emulated = [&](auto const& of, auto const& y, auto const& options) {
     wane::testing::lent_memory memory(wane::cuda::bytes_of_counters);
-    auto arguments = wane::cuda::chunk_call<config>(of, y, options, memory);
+    auto arguments = wane::cuda::chunk_call<config>(of, y, memory, options);
     arguments.counters[0] = arguments.counters[1] = 0;
     arguments.blocks = 1;
     wane::testing::emulated_grid<config::threads> grid({1, seed}, arguments.layout.bytes);

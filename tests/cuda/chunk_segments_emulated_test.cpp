@@ -17,11 +17,11 @@ TEST(EmulatedChunksInSegments, AreCutWhereBlocksAreFew) {
   lent_memory memory(cuda::chunk_workspace_bytes<cut>(op, run_options<float>{}));
   std::vector<float> y(x.value.size());
   sequence_view<float> const output(y.data(), 1, 150, 2, 20);
-  auto const segments = cuda::chunk_call<cut>(op, output, run_options<float>{}, memory).segments;
+  auto const segments = cuda::chunk_call<cut>(op, output, memory, run_options<float>{}).segments;
   EXPECT_EQ(segments.count, 10);
   EXPECT_EQ(segments.tokens, 16);
   lent_memory less(cuda::bytes_of_counters);
-  EXPECT_THROW(cuda::chunk_call<cut>(op, output, run_options<float>{}, less), error);
+  EXPECT_THROW(cuda::chunk_call<cut>(op, output, less, run_options<float>{}), error);
 }
 TEST(EmulatedChunksInSegments, AreTheRecurrence) {
   cases.gla<float>(shape), cases.mamba2<float>(shape), cases.gated_delta_net<float>(shape);

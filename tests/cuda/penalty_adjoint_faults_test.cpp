@@ -26,7 +26,7 @@ struct faulty_adjoint {
     using at = penalised_adjoint_workspace;
     wane::testing::lent_memory memory(at::of<config, memory_config, Out>(op, options).bytes);
     auto const calls =
-        penalised_adjoint_call<config, memory_config>(op, dy, gradients, options, memory);
+        penalised_adjoint_call<config, memory_config>(op, dy, gradients, memory, options);
     wane::testing::run_penalties<config>({}, calls.directions);
     wane::testing::adjoint_in_chunks<memory_config>({}, calls.memory, dy, calls.of_memory,
                                                     calls.options);

@@ -105,7 +105,7 @@ std::string refusal(Op const& op, std::size_t bytes_less = 0) {
   std::vector<std::max_align_t> words(bytes / sizeof(std::max_align_t));
   try {
     cuda::penalised_call<config::penalty, memory>(op, sequence_view<float>(y.data(), 1, 37, 2, 17),
-                                                  options, {words.data(), bytes - bytes_less});
+                                                  {words.data(), bytes - bytes_less}, options);
   } catch (error const& e) {
     return e.what();
   }

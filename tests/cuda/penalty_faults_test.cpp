@@ -21,7 +21,7 @@ bool is_right(Op const& op, int missing) {
   auto const run = [&](wane::sequence_view<float> to, wane::run_options<float> const& with, int n) {
     using namespace wane::cuda;
     wane::testing::lent_memory lent(penalised_workspace_of<config, memory_config>(op, with).bytes);
-    auto const calls = penalised_call<config, memory_config>(op, to, with, lent);
+    auto const calls = penalised_call<config, memory_config>(op, to, lent, with);
     wane::testing::emulated_grid<config::threads> all({1, 1}, calls.penalty.layout.bytes);
     all.run([&](sound_machine& machine) {
       support::faulty_barrier<config::threads> faulty(machine, n);

@@ -62,7 +62,7 @@ outcome with_fault(support::linear_shape const& shape, fault what, emulated_gpu 
   auto const call = [&](auto const& op, auto output, auto const& options) {
     std::vector<std::max_align_t> memory(1 << 16);
     auto arguments = wane::cuda::scan_call<config>(
-        op, output, options, wane::cuda::workspace{memory.data(), memory.size() * 16});
+        op, output, wane::cuda::workspace{memory.data(), memory.size() * 16}, options);
     std::memset(memory.data(), 0, arguments.work.zeroed_bytes);
     arguments.blocks = gpu.blocks;
     wane::testing::emulated_grid<config::threads> grid(gpu, arguments.layout.bytes);

@@ -27,9 +27,9 @@ std::size_t most_bytes_of(P problem) {
   using adjoint_config = cuda::default_adjoint_config<T>;
   adjoint_options<T> const options;
   lent_memory backward(cuda::scan_adjoint_workspace_bytes<adjoint_config>(op, options));
-  auto const run = cuda::scan_call<config>(op, output, run_options<T>{}, forward);
+  auto const run = cuda::scan_call<config>(op, output, forward, run_options<T>{});
   auto const adjoint =
-      cuda::scan_adjoint_call<adjoint_config>(op, output, problem.gradients(), options, backward);
+      cuda::scan_adjoint_call<adjoint_config>(op, output, problem.gradients(), backward, options);
   return std::max({run.layout.bytes, adjoint.forward.layout.bytes, adjoint.backward.layout.bytes});
 }
 

@@ -50,8 +50,8 @@ TEST(EmulatedStep, SeesAMissingBarrierWhicheverItIs) {
   auto const op = x.rwkv7();
   std::vector<float> y(x.value.size());
   lent_memory memory(cuda::step_workspace_bytes);
-  auto arguments = cuda::step_call<config>(op, sequence_view<float>(y.data(), 1, 1, 1, 17),
-                                           run_options<float>{}, memory);
+  auto arguments = cuda::step_call<config>(op, sequence_view<float>(y.data(), 1, 1, 1, 17), memory,
+                                           run_options<float>{});
   arguments.blocks = 1;
   auto const run_without = [&](int barrier) {
     emulated_grid<config::threads> grid({}, arguments.layout.bytes);

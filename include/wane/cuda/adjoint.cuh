@@ -51,7 +51,7 @@ void queue_chunk_adjoint(stream on, Op const& op, sequence_view<Out> const& outp
                          Gradients const& gradients, workspace const& memory,
                          adjoint_options<State> const& options) {
   using Dy = std::remove_const_t<Out>;
-  auto const calls = chunk_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+  auto const calls = chunk_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
   auto* const back = device_chunk_adjoint<Config, Op, Dy, Gradients, State>;
   auto* const gradients_of_tokens =
       device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>;
@@ -99,7 +99,7 @@ void queue_penalised_adjoint(stream on, Op const& op, sequence_view<Out> const& 
   using Config = penalty_config<MostRows>;
   using chunk = chunk_config<device_warps, MostRows>;
   auto const calls = penalised_adjoint_call<Config, any_chunk_config>(op, output_gradient,
-                                                                      gradients, options, memory);
+                                                                      gradients, memory, options);
   auto* const answers = device_answers<Config, Op, State>;
   prepare_kernel(answers, calls.answers.shape.rows, calls.answers.layout.bytes);
   queue_penalties<Config>(on, calls.directions);
@@ -141,7 +141,7 @@ void adjoint(stream on, Op const& op, sequence_view<Out> output_gradient,
     });
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_adjoint_config<accumulate_type<Op>>;
-    auto const calls = scan_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+    auto const calls = scan_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
     if (options.packed.present())
       launch_adjoint<Config, true>(on, calls);
     else

@@ -51,8 +51,8 @@ struct chunk_adjoint_calls {
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class Op, class Out, class Gradients, class State>
 auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
-                        Gradients const& gradients, adjoint_options<State> const& options,
-                        workspace const& memory) {
+                        Gradients const& gradients, workspace const& memory,
+                        adjoint_options<State> const& options) {
   using Dy = std::remove_const_t<Out>;
   using Token = token_of<Op>;
   using stored = stored_for<Dy>;

@@ -25,8 +25,8 @@ std::size_t chunk_workspace_bytes(Op const& op, run_options<State> const& option
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class Op, class Out, class State>
 chunk_arguments<Op, Out, State> chunk_call(Op const& op, sequence_view<Out> output,
-                                           run_options<State> const& options,
-                                           workspace const& memory) {
+                                           workspace const& memory,
+                                           run_options<State> const& options) {
   auto const common = checked_call(op, output, options);
   check_rows<Config>(op);
   check_workspace(memory, chunk_workspace_bytes<Config>(op, options), "workspace_bytes");

@@ -68,7 +68,7 @@ inline constexpr int column_stride = Config::columns + 4;
 inline constexpr int rows_at_a_time = 32;
 
 // Where the parts of shared memory lie, in bytes from its start; names as in micro_chunk.hpp.
-struct chunk_layout {
+struct chunk_layout : room {
   int rows = 0, stride = 0;  // rows in whole factors of a product, and numbers of a line
   std::size_t query, key, read, write, decay;  // [token][row], as tokens bring them
   std::size_t near[2];                         // the same against a token between
@@ -82,7 +82,6 @@ struct chunk_layout {
   std::size_t written, output_gradient, erased_gradient, value_gradient, state, cotangent;
   // Of gradients, [token][row], and of the pairs' four kinds, [kind][token][token].
   std::size_t decay_gradient, pair_gradients;
-  std::size_t bytes = 0;
 
   template <class Config, class Token, class Stored>
   static chunk_layout of(index rows) {
@@ -91,30 +90,30 @@ struct chunk_layout {
     chunk_layout at(rows);
     int const by_token = chunk_tokens * at.stride, of_row = at.rows * chunk_stride;
     int const of_pairs = chunk_tokens * chunk_stride;
-    at.query = at.take(true, by_token);
-    at.key = at.take(true, by_token);
-    at.read = at.take(erases, by_token);
-    at.write = at.take(general, by_token);
-    at.decay = at.take(true, by_row ? by_token : chunk_tokens);
-    at.near[0] = at.take(by_row, by_token, sizeof(Stored));
-    at.near[1] = at.take(by_row && erases, by_token, sizeof(Stored));
-    at.reads[0] = at.take(true, by_token, sizeof(Stored));
-    at.reads[1] = at.take(erases, by_token, sizeof(Stored));
-    at.writes[0] = at.take(true, of_row, sizeof(Stored));
-    at.writes[1] = at.take(general, of_row, sizeof(Stored));
-    at.whole = at.take(true, by_row ? at.rows : 1);
-    at.rest = at.take(true, by_row ? at.rows : 1);
-    at.query_key = at.take(true, of_pairs);
-    at.read_key = at.take(erases, of_pairs);
-    at.query_write = at.take(general, of_pairs);
-    at.read_write = at.take(general, of_pairs);
-    at.inverse = at.take(erases, of_pairs);
-    at.value = at.take(true, chunk_tokens * column_stride<Config>);
-    at.direct = at.take(has_direct<Token>, chunk_tokens);
-    at.to_token = at.take(true, chunk_tokens);
-    at.before_token = at.take(true, chunk_tokens);
-    at.to_end = at.take(true, chunk_tokens);
-    at.ticket = at.take(true, 2, sizeof(std::uint64_t));
+    at.query = at.take(by_token);
+    at.key = at.take(by_token);
+    at.read = at.take(erases ? by_token : 0);
+    at.write = at.take(general ? by_token : 0);
+    at.decay = at.take(by_row ? by_token : chunk_tokens);
+    at.near[0] = at.take(by_row ? by_token : 0, sizeof(Stored));
+    at.near[1] = at.take(by_row && erases ? by_token : 0, sizeof(Stored));
+    at.reads[0] = at.take(by_token, sizeof(Stored));
+    at.reads[1] = at.take(erases ? by_token : 0, sizeof(Stored));
+    at.writes[0] = at.take(of_row, sizeof(Stored));
+    at.writes[1] = at.take(general ? of_row : 0, sizeof(Stored));
+    at.whole = at.take(by_row ? at.rows : 1);
+    at.rest = at.take(by_row ? at.rows : 1);
+    at.query_key = at.take(of_pairs);
+    at.read_key = at.take(erases ? of_pairs : 0);
+    at.query_write = at.take(general ? of_pairs : 0);
+    at.read_write = at.take(general ? of_pairs : 0);
+    at.inverse = at.take(erases ? of_pairs : 0);
+    at.value = at.take(chunk_tokens * column_stride<Config>);
+    at.direct = at.take(has_direct<Token> ? chunk_tokens : 0);
+    at.to_token = at.take(chunk_tokens);
+    at.before_token = at.take(chunk_tokens);
+    at.to_end = at.take(chunk_tokens);
+    at.ticket = at.take(2, sizeof(std::uint64_t));
     return at;
   }
   template <class Config, class Token, class Stored>
@@ -122,12 +121,12 @@ struct chunk_layout {
     chunk_layout at = of<Config, Token, Stored>(rows);
     int const of_columns = chunk_tokens * column_stride<Config>;
     int const of_state = rows_at_a_time * column_stride<Config>;
-    at.written = at.take(has_erase<Token>, of_columns);
-    at.output_gradient = at.take(true, of_columns);
-    at.erased_gradient = at.take(has_erase<Token>, of_columns);
-    at.value_gradient = at.take(true, of_columns);
-    at.state = at.take(true, of_state);
-    at.cotangent = at.take(true, of_state);
+    at.written = at.take(has_erase<Token> ? of_columns : 0);
+    at.output_gradient = at.take(of_columns);
+    at.erased_gradient = at.take(has_erase<Token> ? of_columns : 0);
+    at.value_gradient = at.take(of_columns);
+    at.state = at.take(of_state);
+    at.cotangent = at.take(of_state);
     return at;
   }
   template <class Token>
@@ -136,21 +135,15 @@ struct chunk_layout {
     chunk_layout at(rows);
     int const by_token = chunk_tokens * at.stride;
     for (std::size_t* terms : {&at.query, &at.key, &at.read, &at.write, &at.decay_gradient})
-      *terms = at.take(true, by_token);
-    at.decay = by_row ? at.decay_gradient : at.take(true, chunk_tokens);
-    at.pair_gradients = at.take(true, 4 * chunk_tokens * chunk_tokens);
+      *terms = at.take(by_token);
+    at.decay = by_row ? at.decay_gradient : at.take(chunk_tokens);
+    at.pair_gradients = at.take(4 * chunk_tokens * chunk_tokens);
     return at;
   }
 
  private:
   explicit chunk_layout(index rows_of_state)
       : rows(static_cast<int>(whole_rows(rows_of_state))), stride(rows + chunk_padding) {}
-
-  std::size_t take(bool present, int numbers, std::size_t size = sizeof(float)) {
-    std::size_t const place = bytes;
-    if (present) bytes += rounded_up(static_cast<std::size_t>(numbers) * size);
-    return place;
-  }
 };
 
 // Segments of sequences that are walked side by side, twice: first for what each makes of a state,

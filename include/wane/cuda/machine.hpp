@@ -15,6 +15,18 @@ inline constexpr int warp_size = 32;
 // Arrays begin at multiples of 16 bytes.
 WANE_HOST_DEVICE inline std::size_t rounded_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
+// Memory that arrays share, one behind the other.
+struct room {
+  std::size_t bytes = 0;
+
+  // Where an array begins, in bytes from the start.
+  std::size_t take(index numbers, std::size_t size = sizeof(float)) {
+    std::size_t const place = bytes;
+    bytes += rounded_up(static_cast<std::size_t>(numbers) * size);
+    return place;
+  }
+};
+
 // One thread of a block. A kernel is a function template over M, called by every thread.
 //   thread()                 which of the M::threads of its block it is
 //   barrier()                waits for the block; what was written to shared memory is then seen

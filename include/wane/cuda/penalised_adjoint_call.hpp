@@ -29,10 +29,10 @@ run_options<float> options_of_sums(adjoint_options<State> const& options) {
 
 // Parts of the workspace, in bytes from its start, the first for the adjoint of S and the run of
 // penalty_sum; names as in penalty_gradients.hpp.
-struct penalised_adjoint_workspace {
+struct penalised_adjoint_workspace : room {
   std::size_t lent, factors_of_segments, directions, answers, keys, sums;
   std::size_t factors, lefts, log_decays, decays, changes, traces;
-  std::size_t before, behind, whole, lambdas, bytes = 0;
+  std::size_t before, behind, whole, lambdas;
 
   template <class Config, class MemoryConfig, class Out, class Op, class State>
   static penalised_adjoint_workspace of(Op const& op, adjoint_options<State> const& options) {
@@ -42,28 +42,22 @@ struct penalised_adjoint_workspace {
     auto const cut =
         segments_of_penalty<Config>(op, sequences_of_call(s.time, sequences, options), sequences);
     penalised_adjoint_workspace at;
-    auto const take = [&](index numbers, std::size_t size = sizeof(float)) {
-      std::size_t const place = at.bytes;
-      at.bytes += rounded_up(static_cast<std::size_t>(numbers) * size);
-      return place;
-    };
     std::size_t const of_memory = chunk_adjoint_workspace_bytes<MemoryConfig, Out>(
         memory_of(op, nullptr), memory_of(op, options));
     std::size_t const of_sums = chunk_workspace_bytes<MemoryConfig>(penalty_sum<Op>(op, {}, {}, {}),
                                                                     options_of_sums(options));
-    at.lent = at.bytes;
-    at.bytes += rounded_up(std::max(of_memory, of_sums));
+    at.lent = at.take(1, std::max(of_memory, of_sums));
     at.factors_of_segments =
-        take(cut.count == 1 ? 0 : cut.count * lines * numbers_of_triangle(s.rows));
-    at.directions = take(tokens * s.rows), at.answers = take(tokens * s.rows);
-    at.keys = take(tokens * s.rows), at.sums = take(2 * tokens * s.rows);
+        at.take(cut.count == 1 ? 0 : cut.count * lines * numbers_of_triangle(s.rows));
+    at.directions = at.take(tokens * s.rows), at.answers = at.take(tokens * s.rows);
+    at.keys = at.take(tokens * s.rows), at.sums = at.take(2 * tokens * s.rows);
     index const of_tokens = fading_penalty<Op> ? tokens : 0;
-    at.factors = take(Op::rule == write_rule::rls ? 0 : tokens);
+    at.factors = at.take(Op::rule == write_rule::rls ? 0 : tokens);
     for (std::size_t* each : {&at.lefts, &at.log_decays, &at.decays, &at.changes, &at.traces})
-      *each = take(of_tokens);
-    at.before = take(2 * lines * square);
-    at.behind = take(options.final_gradient.present() ? 2 * lines * square : 0);
-    at.whole = take(lines), at.lambdas = take(lines, sizeof(double));
+      *each = at.take(of_tokens);
+    at.before = at.take(2 * lines * square);
+    at.behind = at.take(options.final_gradient.present() ? 2 * lines * square : 0);
+    at.whole = at.take(lines), at.lambdas = at.take(lines, sizeof(double));
     return at;
   }
 };
@@ -89,8 +83,8 @@ struct penalised_adjoint_calls {
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class MemoryConfig, class Op, class Out, class Gradients, class State>
 auto penalised_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
-                            Gradients const& gradients, adjoint_options<State> const& options,
-                            workspace const& memory) {
+                            Gradients const& gradients, workspace const& memory,
+                            adjoint_options<State> const& options) {
   using Dy = std::remove_const_t<Out>;
   index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);
   check_penalty<Config>(op);

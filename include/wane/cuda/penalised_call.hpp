@@ -37,22 +37,19 @@ chunk_segments segments_of_penalty(Op const& op, sequence_list const& all, index
 }
 
 // Parts of the workspace, in bytes from its start: that of S, factors, and directions.
-struct penalised_workspace {
-  std::size_t factors, directions, bytes;
+struct penalised_workspace : room {
+  std::size_t factors, directions;
 
   template <class Config, class Op>
   static penalised_workspace of(Op const& op, std::size_t memory, sequence_list const& all,
                                 index sequences) {
     recurrence_shape const s = op.shape();
-    auto const bytes_of = [](index numbers) {
-      return rounded_up(static_cast<std::size_t>(numbers) * sizeof(float));
-    };
     auto const cut = segments_of_penalty<Config>(op, all, sequences);
     index const factors = cut.count == 1 ? 0 : cut.count * sequences * s.heads;
     penalised_workspace at;
-    at.factors = rounded_up(memory);
-    at.directions = at.factors + bytes_of(factors * numbers_of_triangle(s.rows));
-    at.bytes = at.directions + bytes_of(s.batch * s.time * s.heads * s.rows);
+    at.take(1, memory);
+    at.factors = at.take(factors * numbers_of_triangle(s.rows));
+    at.directions = at.take(s.batch * s.time * s.heads * s.rows);
     return at;
   }
 };
@@ -84,8 +81,8 @@ void check_penalty(Op const& op) {
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class MemoryConfig, class Op, class Out, class State>
 penalised_calls<Op, State> penalised_call(Op const& op, sequence_view<Out> output,
-                                          run_options<State> const& options,
-                                          workspace const& memory) {
+                                          workspace const& memory,
+                                          run_options<State> const& options) {
   auto const common = checked_call(op, output, options);
   check_penalty<Config>(op);
   auto const at = penalised_workspace_of<Config, MemoryConfig>(op, options);

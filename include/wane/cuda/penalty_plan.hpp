@@ -34,29 +34,23 @@ struct alignas(16) token_numbers {
 inline constexpr int token_stride = chunk_tokens + 4;
 
 // Where the parts of shared memory lie, in bytes from its start; names as in penalty_chunk.hpp.
-struct penalty_layout {
+struct penalty_layout : room {
   std::size_t factor;             // R, a triangle
   std::size_t first, second;      // [row][token]: keys, F, reflectors; directions, H
   std::size_t reflectors;         // [row]: tau and square
   std::size_t triangle, weights;  // [token][token]: C, and F^T H
   std::size_t over, sums;         // [token], [part][token]
-  std::size_t bytes = 0;
 
   template <class Config>
   static penalty_layout of(index rows, bool directions_are_given) {
     penalty_layout at;
-    auto const take = [&](index numbers) {
-      std::size_t const place = at.bytes;
-      at.bytes += rounded_up(static_cast<std::size_t>(numbers) * sizeof(float));
-      return place;
-    };
-    at.factor = take(numbers_of_triangle(rows));
-    at.first = take(rows * token_stride);
-    at.second = take(directions_are_given ? rows * token_stride : 0);
-    at.reflectors = take(2 * rows);
-    at.triangle = take(chunk_tokens * chunk_tokens);
-    at.weights = take(directions_are_given ? chunk_tokens * chunk_tokens : 0);
-    at.over = take(chunk_tokens), at.sums = take(Config::threads);
+    at.factor = at.take(numbers_of_triangle(rows));
+    at.first = at.take(rows * token_stride);
+    at.second = at.take(directions_are_given ? rows * token_stride : 0);
+    at.reflectors = at.take(2 * rows);
+    at.triangle = at.take(chunk_tokens * chunk_tokens);
+    at.weights = at.take(directions_are_given ? chunk_tokens * chunk_tokens : 0);
+    at.over = at.take(chunk_tokens), at.sums = at.take(Config::threads);
     return at;
   }
 };

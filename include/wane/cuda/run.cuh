@@ -38,7 +38,7 @@ void queue_chunks(stream on, Op const& op, sequence_view<Out> const& output,
   auto* const walk = device_chunks<Config, Op, Out, State>;
   auto* const link = device_links<any_chunk_config, chunk_arguments<Op, Out, State>>;
   in_segments(
-      chunk_call<Config>(op, output, options, memory),
+      chunk_call<Config>(op, output, memory, options),
       [&](auto const& a) { launch_chunks<Config>(on, walk, a); },
       [&](auto const& a) {
         launch_grid<any_chunk_config::threads>(on, link, a, blocks_of_links(a), 0);
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(Config::threads, Config::blocks)
 template <class Config, class Op, class Out, class State>
 void queue_step(stream on, Op const& op, sequence_view<Out> const& output, workspace const& memory,
                 run_options<State> const& options) {
-  auto arguments = step_call<Config>(op, output, options, memory);
+  auto arguments = step_call<Config>(op, output, memory, options);
   arguments.blocks = arguments.work_items();
   check(cudaMemsetAsync(arguments.finished, 0, step_workspace_bytes, on.handle), "cudaMemsetAsync");
   launch_grid<Config::threads>(on, device_step<Config, Op, Out, State>, arguments, arguments.blocks,
@@ -130,13 +130,13 @@ void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
   if constexpr (penalised_in_chunks<Op> && std::is_trivially_copyable_v<Op>)
     return with_most_rows<MostRows>(op, [&](auto most) {
       using Config = penalty_config<most()>;
-      auto const calls = penalised_call<Config, any_chunk_config>(op, output, options, memory);
+      auto const calls = penalised_call<Config, any_chunk_config>(op, output, memory, options);
       queue_penalties<Config>(on, calls.penalty);
       run<most()>(on, calls.memory, output, calls.lent, calls.options);
     });
   if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     using Config = default_scan_config<accumulate_type<Op>>;
-    auto const arguments = scan_call<Config>(op, output, options, memory);
+    auto const arguments = scan_call<Config>(op, output, memory, options);
     if (options.packed.present())
       launch_tiles<Config::threads>(on, device_scan<Config, true, Op, Out, State>, arguments);
     else

@@ -45,7 +45,7 @@ struct scan_adjoint_calls {
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class Op, class Out, class Gradients, class State>
 auto scan_adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
-                       adjoint_options<State> const& options, workspace const& memory) {
+                       workspace const& memory, adjoint_options<State> const& options) {
   using V = accumulate_type<Op>;
   using Dy = std::remove_const_t<Out>;
   index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);

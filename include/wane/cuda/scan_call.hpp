@@ -17,8 +17,8 @@ std::size_t scan_workspace_bytes(Op const& op, run_options<State> const& options
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class Op, class Out, class State>
 scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output,
-                                         run_options<State> const& options,
-                                         workspace const& memory) {
+                                         workspace const& memory,
+                                         run_options<State> const& options) {
   auto const common = checked_call(op, output, options);
   scan_plan const plan = plan_scan<Config>(op, common.states, options.packed.present());
   scan_workspace<accumulate_type<Op>> const work(plan, memory.data);

@@ -63,9 +63,9 @@ struct scan_plan {
 };
 
 // Where the parts of shared memory lie, in bytes from its start.
-struct shared_layout {
+struct shared_layout : room {
   std::size_t staged[2], output, exchange, mirror, before_tile, of_tile, carried, start, ticket,
-      before_thread, after_thread, bytes = 0;
+      before_thread, after_thread;
   bool keeps_threads;  // before_thread and, backward, after_thread are there
 
   // `output_bytes` are for what goes out; a scan that goes backward also needs what comes after
@@ -74,29 +74,24 @@ struct shared_layout {
   static shared_layout of(scan_plan const& plan, std::size_t staged_bytes, std::size_t output_bytes,
                           bool backward) {
     using effect = composed_effect<V>;
-    auto const threads = static_cast<std::size_t>(Config::threads);
-    auto const tile_rows = static_cast<std::size_t>(plan.shape.rows) << plan.columns_log2;
-    auto const thread_rows = static_cast<std::size_t>(plan.shape.rows) * threads;
+    index const threads = Config::threads, tile_rows = plan.shape.rows << plan.columns_log2;
+    index const thread_rows = plan.shape.rows * threads;
     shared_layout at;
-    auto const take = [&at](std::size_t count, std::size_t size) {
-      std::size_t const place = at.bytes;
-      at.bytes += rounded_up(count * size);
-      return place;
-    };
-    at.staged[0] = take(staged_bytes, 1);
-    at.staged[1] = take(staged_bytes, 1);
-    at.output = take(output_bytes, 1);
-    at.exchange = take(2 * threads, sizeof(effect));
-    at.mirror = take(backward ? 2 * threads : 0, sizeof(effect));
-    at.before_tile = take(tile_rows, sizeof(effect));
-    at.of_tile = take(tile_rows, sizeof(effect));
-    at.carried = take(tile_rows, sizeof(V));
-    at.start = take(tile_rows, sizeof(V));
-    at.ticket = take(1, 16);
-    std::size_t const of_threads = rounded_up(thread_rows * sizeof(effect)) * (backward ? 2 : 1);
+    at.staged[0] = at.take(1, staged_bytes);
+    at.staged[1] = at.take(1, staged_bytes);
+    at.output = at.take(1, output_bytes);
+    at.exchange = at.take(2 * threads, sizeof(effect));
+    at.mirror = at.take(backward ? 2 * threads : 0, sizeof(effect));
+    at.before_tile = at.take(tile_rows, sizeof(effect));
+    at.of_tile = at.take(tile_rows, sizeof(effect));
+    at.carried = at.take(tile_rows, sizeof(V));
+    at.start = at.take(tile_rows, sizeof(V));
+    at.ticket = at.take(1, 16);
+    std::size_t const of_threads =
+        rounded_up(static_cast<std::size_t>(thread_rows) * sizeof(effect)) * (backward ? 2 : 1);
     at.keeps_threads = at.bytes + of_threads <= Config::kept_bytes;
-    at.before_thread = take(at.keeps_threads ? thread_rows : 0, sizeof(effect));
-    at.after_thread = take(at.keeps_threads && backward ? thread_rows : 0, sizeof(effect));
+    at.before_thread = at.take(at.keeps_threads ? thread_rows : 0, sizeof(effect));
+    at.after_thread = at.take(at.keeps_threads && backward ? thread_rows : 0, sizeof(effect));
     return at;
   }
 };

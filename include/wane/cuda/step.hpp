@@ -19,23 +19,20 @@ struct step_config {
 
 // Where a block keeps what, in bytes from the start of shared memory: terms of rows, numbers of
 // columns, and of columns and groups.
-struct step_layout {
-  std::size_t query, key, read, write, decay, value, erased, output, count, bytes = 0;
+struct step_layout : room {
+  std::size_t query, key, read, write, decay, value, erased, output, count;
 
   template <class Config, class Token>
   static step_layout of(index rows) {
     step_layout at;
-    auto const take = [&](bool present, index numbers, std::size_t size = sizeof(float)) {
-      std::size_t const place = at.bytes;
-      if (present) at.bytes += rounded_up(static_cast<std::size_t>(numbers) * size);
-      return place;
-    };
-    at.query = take(true, rows), at.key = take(true, rows);
-    at.read = take(has_erase<Token>, rows), at.write = take(has_erase_write<Token>, rows);
-    at.decay = take(true, rows, sizeof(split_decay<float>));
-    at.value = take(true, Config::columns);
-    at.erased = take(has_erase<Token>, Config::threads), at.output = take(true, Config::threads);
-    at.count = take(true, 1, sizeof(std::uint64_t));
+    at.query = at.take(rows), at.key = at.take(rows);
+    at.read = at.take(has_erase<Token> ? rows : 0),
+    at.write = at.take(has_erase_write<Token> ? rows : 0);
+    at.decay = at.take(rows, sizeof(split_decay<float>));
+    at.value = at.take(Config::columns);
+    at.erased = at.take(has_erase<Token> ? Config::threads : 0),
+    at.output = at.take(Config::threads);
+    at.count = at.take(1, sizeof(std::uint64_t));
     return at;
   }
 };

@@ -13,8 +13,8 @@ inline constexpr std::size_t step_workspace_bytes = sizeof(std::uint64_t);
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Config, class Op, class Out, class State>
 step_arguments<Op, Out, State> step_call(Op const& op, sequence_view<Out> output,
-                                         run_options<State> const& options,
-                                         workspace const& memory) {
+                                         workspace const& memory,
+                                         run_options<State> const& options) {
   auto const common = checked_call(op, output, options);
   check_rows<Config>(op);
   check_workspace(memory, step_workspace_bytes, "workspace_bytes");

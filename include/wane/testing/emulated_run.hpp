@@ -66,7 +66,7 @@ void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> out
                    run_options<State> const& options) {
   lent_memory memory(cuda::chunk_workspace_bytes<Config>(op, options));
   cuda::in_segments(
-      cuda::chunk_call<Config>(op, output, options, memory),
+      cuda::chunk_call<Config>(op, output, memory, options),
       [&](auto const& part) {
         run_chunks<Config>(gpu, part, [](auto& machine, auto const& arguments) {
           cuda::chunk_kernel<Config>(machine, arguments);
@@ -84,7 +84,7 @@ void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out>
                        Gradients const& gradients, adjoint_options<State> const& options) {
   lent_memory memory(cuda::chunk_adjoint_workspace_bytes<Config, Out>(op, options));
   auto const calls =
-      cuda::chunk_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+      cuda::chunk_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
   run_chunks<Config>(gpu, calls.forward, [](auto& machine, auto const& arguments) {
     cuda::chunk_kernel<Config>(machine, arguments);
   });
@@ -129,7 +129,7 @@ template <class Config, class MemoryConfig, class Op, class Out, class State>
 void run_penalised(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
                    run_options<State> const& options) {
   lent_memory memory(cuda::penalised_workspace_of<Config, MemoryConfig>(op, options).bytes);
-  auto const calls = cuda::penalised_call<Config, MemoryConfig>(op, output, options, memory);
+  auto const calls = cuda::penalised_call<Config, MemoryConfig>(op, output, memory, options);
   run_penalties<Config>(gpu, calls.penalty);
   run_in_chunks<MemoryConfig>(gpu, calls.memory, output, calls.options);
 }
@@ -141,7 +141,7 @@ void adjoint_penalised(emulated_gpu const& gpu, Op const& op, sequence_view<Out>
   lent_memory memory(
       cuda::penalised_adjoint_workspace::of<Config, MemoryConfig, Dy>(op, options).bytes);
   auto const calls = cuda::penalised_adjoint_call<Config, MemoryConfig>(op, output_gradient,
-                                                                        gradients, options, memory);
+                                                                        gradients, memory, options);
   run_penalties<Config>(gpu, calls.directions);
   adjoint_in_chunks<MemoryConfig>(gpu, calls.memory, output_gradient, calls.of_memory,
                                   calls.options);
@@ -168,7 +168,7 @@ template <class Config, class Op, class Out, class State>
 void run_one_step(emulated_gpu gpu, Op const& op, sequence_view<Out> output,
                   run_options<State> const& options) {
   lent_memory memory(cuda::step_workspace_bytes);
-  auto arguments = cuda::step_call<Config>(op, output, options, memory);
+  auto arguments = cuda::step_call<Config>(op, output, memory, options);
   *arguments.finished = 0;
   arguments.blocks = arguments.work_items();
   for (index n = 0; n < arguments.blocks; ++n)
@@ -194,7 +194,7 @@ void run(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
     run_in_chunks<small_chunk>(gpu, op, output, options);
   } else if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     lent_memory memory(cuda::scan_workspace_bytes<Config>(op, options));
-    run_emulated<Config>(gpu, cuda::scan_call<Config>(op, output, options, memory),
+    run_emulated<Config>(gpu, cuda::scan_call<Config>(op, output, memory, options),
                          [](auto packed, auto& machine, auto const& arguments) {
                            cuda::scan_kernel<Config, packed()>(machine, arguments);
                          });
@@ -220,7 +220,7 @@ void adjoint(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gr
   } else if constexpr (scannable<Op> && std::is_trivially_copyable_v<Op>) {
     lent_memory memory(cuda::scan_adjoint_workspace_bytes<Config>(op, options));
     auto const calls =
-        cuda::scan_adjoint_call<Config>(op, output_gradient, gradients, options, memory);
+        cuda::scan_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
     run_emulated<Config>(gpu, calls.forward, [](auto packed, auto& machine, auto const& arguments) {
       cuda::scan_kernel<Config, packed()>(machine, arguments);
     });
