@@ -1,6 +1,6 @@
 // Sequences that the chunk kernel of wane::cuda cuts in segments, on an emulated GPU.
 // SPDX-License-Identifier: MIT
-#include "cuda/chunk_cases.hpp"
+#include "cuda/chunk_adjoint_cases.hpp"
 #include "wane/testing/emulated_run.hpp"
 
 namespace wane::testing {
@@ -9,6 +9,7 @@ namespace {
 // Segments of a chunk.
 using cut = cuda::chunk_config<1, 32, 64, 1>;
 support::chunk_cases<emulated_runner<cut>> const cases;
+support::chunk_adjoint_cases<emulated_runner<cut>> const back;
 support::chunk_shape const shape{.time = 150, .heads = 2, .rows = 20, .columns = 20};
 
 TEST(EmulatedChunksInSegments, AreCutWhereBlocksAreFew) {
@@ -29,6 +30,13 @@ TEST(EmulatedChunksInSegments, AreTheRecurrence) {
 }
 TEST(EmulatedChunksInSegments, AreTheRecurrenceHoweverStrongDecaysAre) {
   cases.rwkv7<float>({.time = 70, .heads = 1}, true);
+}
+TEST(EmulatedChunksInSegments, HaveTheAdjointOfTheRecurrence) {
+  back.gla<float>(shape), back.mamba2<float>(shape), back.gated_delta_net<float>(shape);
+  back.rwkv7<float>(shape), back.gated_delta_net<bfloat16>(shape);
+}
+TEST(EmulatedChunksInSegments, HaveTheAdjointOfTheRecurrenceHoweverStrongDecaysAre) {
+  back.rwkv7<float>({.time = 70, .heads = 1}, true);
 }
 // Whichever blocks go first.
 TEST(EmulatedChunksInSegments, ChangeAStateInPlace) {

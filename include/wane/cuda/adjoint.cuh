@@ -34,8 +34,9 @@ void launch_adjoint(stream on, scan_adjoint_calls<Op, Out, Gradients, State> con
                                  shared_bytes_of_sums);
 }
 
+// An A100's shared memory has room for two blocks, mostly.
 template <class Config, class Op, class Out, class Gradients, class State>
-__global__ void __launch_bounds__(Config::threads, Config::blocks) device_chunk_adjoint(
+__global__ void __launch_bounds__(Config::threads, 2) device_chunk_adjoint(
     __grid_constant__ chunk_adjoint_arguments<Op, Out, Gradients, State> const arguments) {
   device_thread<Config::threads> machine;
   chunk_adjoint_kernel<Config>(machine, arguments);
@@ -60,8 +61,8 @@ void queue_chunk_adjoint(stream on, Op const& op, sequence_view<Out> const& outp
   prepare_kernel(back, last.shape.rows, calls.backward.layout.bytes);
   if constexpr (takes_sums<Gradients, Op>)
     prepare_kernel(gradients_of_tokens, last.shape.rows, last.layout.bytes);
-  launch_chunks<Config>(on, device_chunks<Config, Op, Dy, State>, calls.forward);
-  launch_chunks<Config>(on, back, calls.backward);
+  launch_segments<Config>(on, device_chunks<Config, Op, Dy, State>, calls.forward);
+  launch_segments<Config>(on, back, calls.backward);
   if constexpr (takes_sums<Gradients, Op>) {
     launch_grid<any_chunk_config::threads>(on, gradients_of_tokens, last, calls.chunks,
                                            last.layout.bytes);

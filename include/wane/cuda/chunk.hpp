@@ -60,9 +60,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
       k += n, one_by_one -= one_by_one > 0;
     }
     if (a_.segments.now == part::effects)
-      this->for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-        for (int e = 0; e < 4; ++e) *before(segment + 1, r, e) = state[r].of[e];
-      });
+      this->leave(state, segment + 1);
     else if (last)
       this->save(state, a_.final);
   }
@@ -72,37 +70,21 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
     return a_.output.data && a_.segments.now != part::effects;
   }
 
-  // Number e of tile r of the state before a segment.
-  WANE_INLINE float* before(index segment, int r, int e) const {
-    index const place = (segment * a_.states + this->sequence_) * a_.shape.heads + this->head_;
-    return this->in_pieces(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces, r, e);
-  }
-  // The state that a segment begins with: for effects none, or unit vectors behind the state's
-  // columns. The initial state is read once, for its memory may be that of the final one.
+  // The state that a segment begins with, or unit vectors behind the state's columns.
   WANE_INLINE void begin(warp_state& state, index segment) const {
-    if (a_.segments.now == part::whole) return this->load(state, a_.initial);
-    bool const effects = a_.segments.now == part::effects;
-    if (effects && segment == 0 && this->piece_ < a_.pieces) {
-      this->load(state, a_.initial);
-      return this->for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-        for (int e = 0; e < 4; ++e) *before(0, r, e) = state[r].of[e];
-      });
-    }
+    if (this->piece_ < a_.pieces) return base::begin(state, a_.initial, segment);
     index const unit = (this->piece_ - a_.pieces) * Config::columns;
     unroll<base::tiles>([&](auto r) WANE_INLINE_LAMBDA {
       state[r] = {};
-      if (8 * r >= at_.rows) return;
-      for (int e = 0; e < 4; ++e)
-        if (!effects)
-          state[r].of[e] = *before(segment, r, e);
-        else if (8 * r + products_.column() + e % 2 == unit + this->column_of_number(e))
+      for (int e = 0; e < 4 && 8 * r < at_.rows; ++e)
+        if (8 * r + products_.column() + e % 2 == unit + this->column_of_number(e))
           state[r].of[e] = 1.f;
     });
   }
 
   // The state before the chunk that begins with token k.
   WANE_INLINE void keep(warp_state const& state, index k) const {
-    if (!a_.kept) return;
+    if (!a_.kept || a_.segments.now == part::effects) return;
     index const place = this->place_of_chunk(k);
     this->for_tiles([&](auto r) WANE_INLINE_LAMBDA {
       for (int e = 0; e < 4; ++e) *this->kept(place, r, e) = stored(state[r].of[e]);
@@ -160,40 +142,5 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
     return s;
   }
 };
-
-// The states before segments, one after the other, from what each makes of none and of unit
-// vectors. A block takes some columns of a head of a sequence, a thread some rows of one of them.
-inline constexpr index columns_of_links = 8;
-template <class Arguments>
-index blocks_of_links(Arguments const& a) {
-  return a.states * a.shape.heads * ((a.shape.columns + columns_of_links - 1) / columns_of_links);
-}
-template <class Config, machine M, class Arguments>
-WANE_HOST_DEVICE void link_segments(M& machine, Arguments const& a, index block) {
-  index const groups = (a.shape.columns + columns_of_links - 1) / columns_of_links;
-  index const line = block / groups, rows = a.layout.rows;
-  index const columns = (a.pieces + a.segments.unit_pieces) * Config::columns;
-  index const column = block % groups * columns_of_links + machine.thread() % columns_of_links;
-  constexpr index together = 8, step = Config::threads / columns_of_links * together;
-  index const first = machine.thread() / columns_of_links * together;
-  auto const state = [&](index segment) {
-    return a.segments.states + (segment * a.states * a.shape.heads + line) * rows * columns;
-  };
-  for (index n = 2; n < a.segments.count; ++n) {
-    float const *const before = state(n - 1), *const units = state(n) + a.pieces * Config::columns;
-    machine.barrier();
-    for (index i = first; i < rows; i += step) {
-      float sum[together];
-      for (int r = 0; r < together; ++r) sum[r] = state(n)[(i + r) * columns + column];
-      for (index k = 0; k < a.shape.rows; ++k)
-        for (int r = 0; r < together; ++r) {
-          // What is forgotten may be no number.
-          float const unit = units[(i + r) * columns + k];
-          if (unit != 0.f) sum[r] = multiply_add(unit, before[k * columns + column], sum[r]);
-        }
-      for (int r = 0; r < together; ++r) state(n)[(i + r) * columns + column] = sum[r];
-    }
-  }
-}
 
 }  // namespace wane::cuda

@@ -42,11 +42,15 @@ struct chunk_adjoint_arguments : chunk_walks<stored_for<Out>> {
   view<State const, 4> final_gradient;
   view<State, 4> initial_gradient;
   sequence_list sequences;
-  index states;           // one for each sequence
-  stored_for<Out>* sums;  // [number of chunk][head][piece][chunk_sums]
+  index states;             // one for each sequence
+  stored_for<Out>* sums;    // [number of chunk][head][piece][chunk_sums]
+  chunk_segments segments;  // with the T of the run
   index blocks = 0;
 
-  WANE_HOST_DEVICE index work_items() const { return states * this->shape.heads * this->pieces; }
+  static constexpr bool goes_back = true;
+  WANE_HOST_DEVICE index work_items() const {
+    return states * this->shape.heads * this->pieces * segments.walks();
+  }
 };
 
 // With S the state before a chunk, G the cotangent of that after it, and what the chunk's columns
@@ -74,15 +78,18 @@ class chunk_adjoint
       : base(machine, a) {}
 
   WANE_HOST_DEVICE void operator()() {
-    this->for_work(a_.pieces, [&](index) WANE_INLINE_LAMBDA { walk(); });
+    this->for_work(a_.pieces, [&](index n) WANE_INLINE_LAMBDA { walk(n); });
   }
 
  private:
-  WANE_INLINE void walk() {
+  // Segment n from the last.
+  WANE_INLINE void walk(index n) {
     sequence_tokens const of(a_.sequences, this->sequence_);
+    index const start = (a_.segments.count - 1 - n) * a_.segments.tokens;
+    index const end = n == 0 ? of.count : start + a_.segments.tokens;
     warp_state cotangent;
-    this->load(cotangent, a_.final_gradient);
-    for (index c = chunks_in(of.count) - 1; c >= 0; --c) {
+    this->begin(cotangent, a_.final_gradient, n);
+    for (index c = chunks_in(end) - 1; c >= start / tokens; --c) {
       index const first = c * tokens, number = this->place_of_chunk(first);
       bool const present = first + this->token() < of.count;
       auto const where = of.at(first + this->token(), this->head_);
@@ -91,11 +98,16 @@ class chunk_adjoint
       this->prepare({resets, false});
       take(cotangent, number);
       if constexpr (takes_columns<Sink, index, float>)
-        if (present) give_columns(where);
+        if (present && gives()) give_columns(where);
       machine_.barrier();
     }
-    this->save(cotangent, a_.initial_gradient);
+    if (!gives())
+      this->leave(cotangent, n + 1);
+    else if (start == 0)
+      this->save(cotangent, a_.initial_gradient);
   }
+  // Is this more than what becomes of cotangents?
+  WANE_HOST_DEVICE bool gives() const { return a_.segments.now != chunk_segments::part::effects; }
 
   WANE_INLINE void bring_output_gradient(place<> where, bool present) const {
     this->for_columns([&](int j) {
@@ -122,7 +134,8 @@ class chunk_adjoint
     token_tiles const value = this->columns_of(at_.value);
     token_tiles const of_output = this->columns_of(at_.output_gradient);
     token_tiles of_value, of_erased;
-    if constexpr (erases) put_written(value, number);
+    if constexpr (erases)
+      if (gives()) put_written(value, number);
     this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
       auto const g = products_.left_of(cotangent + k * of_factor);
       this->add_writes(of_value, g, at_.writes[0], row);
@@ -147,7 +160,8 @@ class chunk_adjoint
         of_value.of[n].of[e] = multiply_add(direct, of_output.of[n].of[e], of_value.of[n].of[e]);
       });
     this->put_columns(at_.value_gradient, of_value);
-    if constexpr (sums) give_sums(cotangent, number);
+    if constexpr (sums)
+      if (gives()) give_sums(cotangent, number);
     this->fade(cotangent);
     this->template write<true>(cotangent, this->scaled(of_output, at_.to_token), at_.reads[0]);
     if constexpr (erases)

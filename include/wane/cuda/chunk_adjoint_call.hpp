@@ -7,19 +7,21 @@
 
 namespace wane::cuda {
 
-// The workspace: counters of both walks, the states before all chunks, sums over columns.
+// The workspace: counters of both walks, the states before all chunks, sums over columns, and what
+// is between segments.
 template <class Config, class Op, class Stored>
-struct chunk_adjoint_workspace {
-  std::size_t kept_at = rounded_up(2 * bytes_of_counters), sums_at, bytes;
+struct chunk_adjoint_workspace : room {
+  std::size_t kept, sums, states;
+  chunk_segments segments;
 
-  chunk_adjoint_workspace(recurrence_shape const& shape, index chunks) {
+  chunk_adjoint_workspace(recurrence_shape const& shape, sequence_list const& all, index sequences)
+      : segments(chunk_segments::of<Config>(shape, all, sequences)) {
     index const pieces = pieces_of<Config>(shape.columns), rows = whole_rows(shape.rows);
-    auto const of = [&](index numbers) {
-      return rounded_up(static_cast<std::size_t>(chunks * shape.heads * pieces * numbers) *
-                        sizeof(Stored));
-    };
-    sums_at = kept_at + of(rows * Config::columns);
-    bytes = sums_at + of(chunk_sums<token_of<Op>>{rows}.size());
+    index const of_each = numbers_of_chunks(all, sequences) * shape.heads * pieces;
+    take(2, bytes_of_counters);
+    kept = take(of_each * rows * Config::columns, sizeof(Stored));
+    sums = take(of_each * chunk_sums<token_of<Op>>{rows}.size(), sizeof(Stored));
+    states = take(numbers_of_segments<Config>(segments, shape, sequences));
   }
 };
 
@@ -28,7 +30,7 @@ std::size_t chunk_adjoint_workspace_bytes(Op const& op, adjoint_options<State> c
   recurrence_shape const shape = checked_extents(op);
   index const sequences = sequences_of(shape, options.packed);
   return chunk_adjoint_workspace<Config, Op, stored_for<std::remove_const_t<Out>>>(
-             shape, numbers_of_chunks(sequences_of_call(shape.time, sequences, options), sequences))
+             shape, sequences_of_call(shape.time, sequences, options), sequences)
       .bytes;
 }
 
@@ -60,17 +62,18 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
   index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);
   check_rows<Config>(op);
   sequence_list const list = sequences_of_call(shape.time, sequences, options);
-  index const chunks = numbers_of_chunks(list, sequences);
-  chunk_adjoint_workspace<Config, Op, stored> const parts(shape, chunks);
+  chunk_adjoint_workspace<Config, Op, stored> const parts(shape, list, sequences);
   check_workspace(memory, parts.bytes, "adjoint_workspace_bytes");
   auto* const start = static_cast<std::byte*>(memory.data);
   auto* const counters = static_cast<std::uint64_t*>(memory.data);
-  auto* const kept = reinterpret_cast<stored*>(start + parts.kept_at);
+  auto* const kept = reinterpret_cast<stored*>(start + parts.kept);
+  auto cut = parts.segments;
+  cut.states = reinterpret_cast<float*>(start + parts.states);
   index const pieces = pieces_of<Config>(shape.columns);
   return chunk_adjoint_calls<Op, Dy, Gradients, State>{
       {{op, {}, options.initial.values, {}, nullptr, list, sequences},
        {shape, pieces, chunk_layout::of<Config, Token, stored>(shape.rows), counters, kept},
-       {1, shape.time}},
+       cut},
       {{shape, pieces, chunk_layout::of_adjoint<Config, Token, stored>(shape.rows), counters + 2,
         kept},
        op,
@@ -80,9 +83,10 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
        options.initial_gradient.values,
        list,
        sequences,
-       reinterpret_cast<stored*>(start + parts.sums_at)},
+       reinterpret_cast<stored*>(start + parts.sums),
+       cut},
       chunk_layout::of_gradients<Token>(shape.rows),
-      chunks * shape.heads};
+      numbers_of_chunks(list, sequences) * shape.heads};
 }
 
 // The kernels behind the run, as every thread of the machine runs them.

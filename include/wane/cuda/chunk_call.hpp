@@ -4,11 +4,21 @@
 
 #include "wane/cuda/call.hpp"
 #include "wane/cuda/chunk.hpp"
+#include "wane/cuda/chunk_links.hpp"
 
 namespace wane::cuda {
 
 // Counters come first, also in that of an adjoint.
 inline constexpr std::size_t bytes_of_counters = 2 * sizeof(std::uint64_t);
+
+// Numbers between segments.
+template <class Config>
+index numbers_of_segments(chunk_segments const& cut, recurrence_shape const& shape,
+                          index sequences) {
+  if (cut.count == 1) return 0;
+  return cut.count * sequences * shape.heads * whole_rows(shape.rows) *
+         (pieces_of<Config>(shape.columns) + cut.unit_pieces) * Config::columns;
+}
 
 template <class Config, class Op, class State>
 std::size_t chunk_workspace_bytes(Op const& op, run_options<State> const& options) {
@@ -16,9 +26,7 @@ std::size_t chunk_workspace_bytes(Op const& op, run_options<State> const& option
   index const sequences = sequences_of(shape, options.packed);
   auto const cut = chunk_segments::of<Config>(
       shape, sequences_of_call(shape.time, sequences, options), sequences);
-  if (cut.count == 1) return bytes_of_counters;
-  index const numbers = cut.count * sequences * shape.heads * whole_rows(shape.rows) *
-                        (pieces_of<Config>(shape.columns) + cut.unit_pieces) * Config::columns;
+  index const numbers = numbers_of_segments<Config>(cut, shape, sequences);
   return bytes_of_counters + static_cast<std::size_t>(numbers) * sizeof(float);
 }
 
@@ -46,7 +54,7 @@ void in_segments(Arguments const& all, Walk const& walk, Link const& link) {
   if (all.segments.count == 1) return walk(all);
   auto part = all;
   part.segments.now = chunk_segments::part::effects;
-  part.final = {}, part.final_positions = nullptr;
+  if constexpr (requires { part.final; }) part.final = {}, part.final_positions = nullptr;
   walk(part), link(part);
   part = all;
   part.segments.now = chunk_segments::part::outputs;

@@ -158,6 +158,9 @@ struct chunk_segments {
                                 // and pieces of E and of T
   part now = part::whole;
 
+  // How often lines are walked: what the last makes of a state nobody asks.
+  WANE_HOST_DEVICE index walks() const { return now == part::effects ? count - 1 : count; }
+
   // Of so many lines, which a block takes each.
   template <class Config>
   static chunk_segments of(index lines, sequence_list const& all) {
@@ -189,6 +192,7 @@ struct chunk_walks {
 };
 template <class Op, class Out, class State>
 struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks<stored_for<Out>> {
+  static constexpr bool goes_back = false;
   chunk_segments segments;
 
   // Pieces of a head that are walked, and how often sequences are.
@@ -197,9 +201,7 @@ struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks<stored_for<O
            (segments.now == chunk_segments::part::effects ? segments.unit_pieces : 0);
   }
   WANE_HOST_DEVICE index work_items() const {
-    index const walks =
-        segments.now == chunk_segments::part::effects ? segments.count - 1 : segments.count;
-    return this->states * this->shape.heads * pieces_now() * walks;
+    return this->states * this->shape.heads * pieces_now() * segments.walks();
   }
 };
 

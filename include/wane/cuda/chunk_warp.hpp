@@ -198,6 +198,30 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
                            WANE_INLINE_LAMBDA { to(sequence_, head_, i, j) = static_cast<X>(x); });
   }
 
+  // Number e of tile r of the state that segment n of a walk begins with.
+  WANE_INLINE float* before(index n, int r, int e) const {
+    index const place = (n * a_.states + sequence_) * a_.shape.heads + head_;
+    return in_pieces(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces, r, e);
+  }
+  // That state: for effects, where all but the first begin with none, and then for the outputs. The
+  // first is read from `initial` once, whose memory may be that of what the last leaves.
+  template <class X>
+  WANE_INLINE void begin(warp_state& state, view<X, 4> const& initial, index n) const {
+    using part = chunk_segments::part;
+    if (a_.segments.now != part::outputs) load(state, n == 0 ? initial : view<X, 4>{});
+    if (a_.segments.now == part::effects && n == 0) leave(state, 0);
+    if (a_.segments.now == part::outputs)
+      unroll<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+        state[r] = {};
+        for (int e = 0; e < 4 && 8 * r < at_.rows; ++e) state[r].of[e] = *before(n, r, e);
+      });
+  }
+  WANE_INLINE void leave(warp_state const& state, index n) const {
+    for_tiles([&](auto r) WANE_INLINE_LAMBDA {
+      for (int e = 0; e < 4; ++e) *before(n, r, e) = state[r].of[e];
+    });
+  }
+
   index sequence_ = 0, head_ = 0, piece_ = 0;
 
  private:

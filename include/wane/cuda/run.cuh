@@ -32,17 +32,21 @@ void launch_chunks(stream on, void (*kernel)(Arguments), Arguments const& argume
   launch_blocks<Config::threads>(on, kernel, arguments, arguments.shape.rows,
                                  arguments.work_items(), arguments.counters, bytes_of_counters);
 }
-template <class Config, class Op, class Out, class State>
-void queue_chunks(stream on, Op const& op, sequence_view<Out> const& output,
-                  workspace const& memory, run_options<State> const& options) {
-  auto* const walk = device_chunks<Config, Op, Out, State>;
-  auto* const link = device_links<any_chunk_config, chunk_arguments<Op, Out, State>>;
+// A walk, or those of segments and the links between them.
+template <class Config, class Arguments>
+void launch_segments(stream on, void (*walk)(Arguments), Arguments const& all) {
+  auto* const link = device_links<any_chunk_config, Arguments>;
   in_segments(
-      chunk_call<Config>(op, output, memory, options),
-      [&](auto const& a) { launch_chunks<Config>(on, walk, a); },
+      all, [&](auto const& a) { launch_chunks<Config>(on, walk, a); },
       [&](auto const& a) {
         launch_grid<any_chunk_config::threads>(on, link, a, blocks_of_links(a), 0);
       });
+}
+template <class Config, class Op, class Out, class State>
+void queue_chunks(stream on, Op const& op, sequence_view<Out> const& output,
+                  workspace const& memory, run_options<State> const& options) {
+  launch_segments<Config>(on, device_chunks<Config, Op, Out, State>,
+                          chunk_call<Config>(op, output, memory, options));
 }
 template <class Config, class Op, class Out, class State>
 __global__ void __launch_bounds__(Config::threads, Config::blocks)

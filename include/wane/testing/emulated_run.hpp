@@ -60,18 +60,11 @@ void run_chunks(emulated_gpu gpu, Arguments arguments, Body const& body) {
   });
 }
 
-// wane::cuda::run and adjoint by the chunk kernels of this configuration.
-template <class Config, class Op, class Out, class State>
-void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
-                   run_options<State> const& options) {
-  lent_memory memory(cuda::chunk_workspace_bytes<Config>(op, options));
+// The same, or those of segments and the links between them.
+template <class Config, class Arguments, class Body>
+void run_segments(emulated_gpu const& gpu, Arguments const& all, Body const& body) {
   cuda::in_segments(
-      cuda::chunk_call<Config>(op, output, memory, options),
-      [&](auto const& part) {
-        run_chunks<Config>(gpu, part, [](auto& machine, auto const& arguments) {
-          cuda::chunk_kernel<Config>(machine, arguments);
-        });
-      },
+      all, [&](auto const& part) { run_chunks<Config>(gpu, part, body); },
       [&](auto const& part) {
         for (index n = 0; n < cuda::blocks_of_links(part); ++n)
           emulated_grid<Config::threads>({1, gpu.seed}, 0).run([&](auto& machine) {
@@ -79,16 +72,26 @@ void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> out
           });
       });
 }
+
+// wane::cuda::run and adjoint by the chunk kernels of this configuration.
+template <class Config, class Op, class Out, class State>
+void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
+                   run_options<State> const& options) {
+  lent_memory memory(cuda::chunk_workspace_bytes<Config>(op, options));
+  run_segments<Config>(
+      gpu, cuda::chunk_call<Config>(op, output, memory, options),
+      [](auto& machine, auto const& arguments) { cuda::chunk_kernel<Config>(machine, arguments); });
+}
 template <class Config, class Op, class Out, class Gradients, class State>
 void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,
                        Gradients const& gradients, adjoint_options<State> const& options) {
   lent_memory memory(cuda::chunk_adjoint_workspace_bytes<Config, Out>(op, options));
   auto const calls =
       cuda::chunk_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
-  run_chunks<Config>(gpu, calls.forward, [](auto& machine, auto const& arguments) {
+  run_segments<Config>(gpu, calls.forward, [](auto& machine, auto const& arguments) {
     cuda::chunk_kernel<Config>(machine, arguments);
   });
-  run_chunks<Config>(gpu, calls.backward, [](auto& machine, auto const& arguments) {
+  run_segments<Config>(gpu, calls.backward, [](auto& machine, auto const& arguments) {
     cuda::chunk_adjoint_kernel<Config>(machine, arguments);
   });
   if constexpr (cuda::takes_sums<Gradients, Op>) {
