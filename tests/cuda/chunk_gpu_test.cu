@@ -39,6 +39,7 @@ TEST_F(GpuChunks, HaveTheAdjointOfTheRecurrence) {
   back.gated_delta_net<float>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
   back.gated_delta_net<float>({.time = 100, .rows = 61, .columns = 5}, true);
   back.gated_delta_net<float>({.time = 50, .rows = 256, .columns = 130});
+  back.gated_delta_net<float>({.time = 3001, .heads = 1, .rows = 64, .columns = 64});
 }
 TEST_F(GpuChunks, ForgetWhatIsNoNumberWhereTheyReset) {
   cases.forget_what_is_no_number(), cases.keep_what_is_no_number();

@@ -9,9 +9,9 @@ namespace {
 
 using enum write_rule;
 using memory = cuda::chunk_config<1, 64>;
-// Three warps; and segments of a chunk.
+// Three warps; and segments of a chunk, of penalties and of S.
 using config = penalised_config<cuda::penalty_config<96>, memory>;
-using cut = penalised_config<cuda::penalty_config<64, 64, 1>, memory>;
+using cut = penalised_config<cuda::penalty_config<64, 64, 1>, cuda::chunk_config<1, 64, 64, 1>>;
 support::chunk_adjoint_cases<emulated_runner<config>> const cases;
 support::chunk_adjoint_cases<emulated_runner<cut>> const in_segments;
 
