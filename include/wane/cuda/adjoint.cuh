@@ -47,26 +47,26 @@ __global__ void __launch_bounds__(Config::threads, 1) device_chunk_gradients(
   device_thread<Config::threads> machine;
   chunk_gradients_kernel<Config>(machine, arguments, static_cast<index>(blockIdx.x));
 }
-template <class Config, class Op, class Out, class Gradients, class State>
-void queue_chunk_adjoint(stream on, Op const& op, sequence_view<Out> const& output_gradient,
-                         Gradients const& gradients, workspace const& memory,
-                         adjoint_options<State> const& options) {
-  using Dy = std::remove_const_t<Out>;
-  auto const calls = chunk_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
-  auto* const back = device_chunk_adjoint<Config, Op, Dy, Gradients, State>;
-  auto* const gradients_of_tokens =
-      device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>;
+// Before anything is queued, so that nothing is where one of them is refused.
+template <class Config, class Op, class Dy, class Gradients, class State>
+void prepare_chunk_adjoint(chunk_adjoint_calls<Op, Dy, Gradients, State> const& calls) {
   auto const last = calls.last();
-  // Nothing is queued where one of them is refused.
-  prepare_kernel(back, last.shape.rows, calls.backward.layout.bytes);
+  prepare_kernel(device_chunk_adjoint<Config, Op, Dy, Gradients, State>, last.shape.rows,
+                 calls.backward.layout.bytes);
   if constexpr (takes_sums<Gradients, Op>)
-    prepare_kernel(gradients_of_tokens, last.shape.rows, last.layout.bytes);
+    prepare_kernel(device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>,
+                   last.shape.rows, last.layout.bytes);
+}
+template <class Config, class Op, class Dy, class Gradients, class State>
+void queue_chunk_adjoint(stream on, chunk_adjoint_calls<Op, Dy, Gradients, State> const& calls) {
   launch_segments<Config>(on, device_chunks<Config, Op, Dy, State>, calls.forward);
-  launch_segments<Config>(on, back, calls.backward);
-  if constexpr (takes_sums<Gradients, Op>) {
-    launch_grid<any_chunk_config::threads>(on, gradients_of_tokens, last, calls.chunks,
-                                           last.layout.bytes);
-  }
+  launch_segments<Config>(on, device_chunk_adjoint<Config, Op, Dy, Gradients, State>,
+                          calls.backward);
+  auto const last = calls.last();
+  if constexpr (takes_sums<Gradients, Op>)
+    launch_grid<any_chunk_config::threads>(
+        on, device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>, last, calls.chunks,
+        last.layout.bytes);
 }
 
 template <class Config, class Op, class State>
@@ -103,9 +103,11 @@ void queue_penalised_adjoint(stream on, Op const& op, sequence_view<Out> const& 
                                                                       gradients, memory, options);
   auto* const answers = device_answers<Config, Op, State>;
   prepare_kernel(answers, calls.answers.shape.rows, calls.answers.layout.bytes);
+  auto const of_memory = chunk_adjoint_call<chunk>(calls.memory, output_gradient, calls.of_memory,
+                                                   calls.lent, calls.options);
+  prepare_chunk_adjoint<chunk>(of_memory);
   queue_penalties<Config>(on, calls.directions);
-  queue_chunk_adjoint<chunk>(on, calls.memory, output_gradient, calls.of_memory, calls.lent,
-                             calls.options);
+  queue_chunk_adjoint<chunk>(on, of_memory);
   launch_grid<Config::threads>(on, answers, calls.answers, calls.answers.work_items(),
                                calls.answers.layout.bytes);
   queue_chunks<chunk>(on, calls.sums, calls.gradients.sums, calls.lent, calls.options_of_sums);
@@ -133,8 +135,11 @@ void adjoint(stream on, Op const& op, sequence_view<Out> output_gradient,
   if constexpr (chunkable<Op> && std::is_trivially_copyable_v<Op>)
     if (runs_in_chunks(op))
       return with_most_rows<MostRows>(op, [&](auto most) {
-        queue_chunk_adjoint<chunk_config<device_warps, most()>>(on, op, output_gradient, gradients,
-                                                                memory, options);
+        using Config = chunk_config<device_warps, most()>;
+        auto const calls =
+            chunk_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
+        prepare_chunk_adjoint<Config>(calls);
+        queue_chunk_adjoint<Config>(on, calls);
       });
   if constexpr (penalised_in_chunks<Op> && std::is_trivially_copyable_v<Op>)
     return with_most_rows<MostRows>(op, [&](auto most) {

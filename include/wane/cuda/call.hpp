@@ -89,7 +89,8 @@ template <class Config, class Op>
 void check_rows(Op const& op) {
   index const rows = recurrence_shape(op.shape()).rows;
   require(rows <= Config::most_rows, "the operator has rows ", rows,
-          "; of a memory with keys this call takes at most ", Config::most_rows);
+          "; of a memory with keys this call takes at most ", Config::most_rows,
+          Config::most_rows < 256 ? " (run<256> and adjoint<256>: 256)" : "");
 }
 
 // The sequences of a call as a kernel sees them.

@@ -63,7 +63,7 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
   check_rows<Config>(op);
   sequence_list const list = sequences_of_call(shape.time, sequences, options);
   chunk_adjoint_workspace<Config, Op, stored> const parts(shape, list, sequences);
-  check_workspace(memory, parts.bytes, "adjoint_workspace_bytes");
+  check_workspace(memory, parts.bytes, "adjoint_workspace_bytes_for");
   auto* const start = static_cast<std::byte*>(memory.data);
   auto* const counters = static_cast<std::uint64_t*>(memory.data);
   auto* const kept = reinterpret_cast<stored*>(start + parts.kept);

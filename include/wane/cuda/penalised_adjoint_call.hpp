@@ -89,7 +89,7 @@ auto penalised_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
   index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);
   check_penalty<Config>(op);
   auto const at = penalised_adjoint_workspace::of<Config, MemoryConfig, Dy>(op, options);
-  check_workspace(memory, at.bytes, "adjoint_workspace_bytes");
+  check_workspace(memory, at.bytes, "adjoint_workspace_bytes_for");
   recurrence_shape const s = op.shape();
   index const columns = op.output_columns();
   auto const numbers = [&](std::size_t place) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/penalised_memory.hpp"
 #include "wane/core/unroll.hpp"
 #include "wane/cuda/penalty_plan.hpp"
 

@@ -69,7 +69,8 @@ void queue_step(stream on, Op const& op, sequence_view<Out> const& output, works
 inline constexpr int any_rows = 0;
 template <int MostRows, class Op, class Body>
 void with_most_rows(Op const& op, Body const& body) {
-  static_assert(0 <= MostRows && MostRows <= 256);
+  static_assert(0 <= MostRows && MostRows <= 256,
+                "wane::cuda: memories with keys have at most 256 rows on a GPU");
   if constexpr (MostRows != any_rows) {
     body(std::integral_constant < int, MostRows <= 64 ? 64 : MostRows <= 128 ? 128 : 256 > {});
   } else {

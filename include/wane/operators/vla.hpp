@@ -80,8 +80,12 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   explicit vla(vla_inputs<Io> const& in, vla_options const& options = {}) requires(!fades)
-      : vla(in, Gate(), options) {}
-  vla(vla_inputs<Io> const& in, Gate const& gate, vla_options const& options = {})
+      : vla(options, in, Gate()) {}
+  vla(vla_inputs<Io> const& in, Gate const& gate, vla_options const& options = {}) requires fades
+      : vla(options, in, gate) {}
+
+ private:
+  vla(vla_options const& options, vla_inputs<Io> const& in, Gate const& gate)
       : gated(in.keyed, gate, keyed_options_of(options, options.scale, options.normalise)),
         lambda_(in.lambda),
         refresh_(options.refresh),
@@ -108,6 +112,7 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
     if (lambda_.data) check_extent("lambda", "heads", lambda_.extent[0], in.keyed.value.extent[2]);
   }
 
+ public:
   // That of the state; outputs have the columns of value.
   recurrence_shape shape() const {
     recurrence_shape size = keyed::shape();
@@ -181,7 +186,8 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
       check_gate_gradient(log_decay, shape);
       check_if_present("the gradient of direction", direction, shape_of_rows(shape));
       require(!direction.data || !op.penalises_keys(),
-              "the gradient of direction is given; the operator has none, its keys are they");
+              "the gradient of direction is given; the operator has no directions of its own, they "
+              "are its keys");
       if (lambda.data)
         check_extent("the gradient of lambda", "heads", lambda.extent[0], shape.heads);
     }
