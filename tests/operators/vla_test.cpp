@@ -22,6 +22,7 @@ using enum wane::write_rule;
 
 static_assert(wane::penalised_memory<vla<float>>);
 static_assert(!wane::affine_recurrence<vla<float>>);
+static_assert(requires(wane::vla_inputs<float> const& in) { vla<float>(in, {}); });
 
 struct vla_shape {
   index batch, time, heads, rows, columns, groups;

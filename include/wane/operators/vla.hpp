@@ -80,12 +80,10 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   explicit vla(vla_inputs<Io> const& in, vla_options const& options = {}) requires(!fades)
-      : vla(options, in, Gate()) {}
-  vla(vla_inputs<Io> const& in, Gate const& gate, vla_options const& options = {}) requires fades
-      : vla(options, in, gate) {}
-
- private:
-  vla(vla_options const& options, vla_inputs<Io> const& in, Gate const& gate)
+      : vla(in, Gate(), options) {}
+  // A template, so that {} are options.
+  template <std::same_as<Gate> Given = Gate>
+  vla(vla_inputs<Io> const& in, Given const& gate, vla_options const& options = {})
       : gated(in.keyed, gate, keyed_options_of(options, options.scale, options.normalise)),
         lambda_(in.lambda),
         refresh_(options.refresh),
@@ -112,7 +110,6 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
     if (lambda_.data) check_extent("lambda", "heads", lambda_.extent[0], in.keyed.value.extent[2]);
   }
 
- public:
   // That of the state; outputs have the columns of value.
   recurrence_shape shape() const {
     recurrence_shape size = keyed::shape();
