@@ -99,15 +99,17 @@ void queue_penalised_adjoint(stream on, Op const& op, sequence_view<Out> const& 
                              adjoint_options<State> const& options) {
   using Config = penalty_config<MostRows>;
   using chunk = chunk_config<device_warps, MostRows>;
+  // That for 64 rows spills registers on sm_80.
+  using walk_back = chunk_config<device_warps, std::max(MostRows, 128)>;
   auto const calls = penalised_adjoint_call<Config, any_chunk_config>(op, output_gradient,
                                                                       gradients, memory, options);
   auto* const answers = device_answers<Config, Op, State>;
   prepare_kernel(answers, calls.answers.shape.rows, calls.answers.layout.bytes);
-  auto const of_memory = chunk_adjoint_call<chunk>(calls.memory, output_gradient, calls.of_memory,
-                                                   calls.lent, calls.options);
-  prepare_chunk_adjoint<chunk>(of_memory);
+  auto const of_memory = chunk_adjoint_call<walk_back>(calls.memory, output_gradient,
+                                                       calls.of_memory, calls.lent, calls.options);
+  prepare_chunk_adjoint<walk_back>(of_memory);
   queue_penalties<Config>(on, calls.directions);
-  queue_chunk_adjoint<chunk>(on, of_memory);
+  queue_chunk_adjoint<walk_back>(on, of_memory);
   launch_grid<Config::threads>(on, answers, calls.answers, calls.answers.work_items(),
                                calls.answers.layout.bytes);
   queue_chunks<chunk>(on, calls.sums, calls.gradients.sums, calls.lent, calls.options_of_sums);

@@ -183,8 +183,7 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
       check_gate_gradient(log_decay, shape);
       check_if_present("the gradient of direction", direction, shape_of_rows(shape));
       require(!direction.data || !op.penalises_keys(),
-              "the gradient of direction is given; the operator has no directions of its own, they "
-              "are its keys");
+              "the gradient of direction is given; the operator has none, its keys are they");
       if (lambda.data)
         check_extent("the gradient of lambda", "heads", lambda.extent[0], shape.heads);
     }
