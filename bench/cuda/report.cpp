@@ -28,9 +28,8 @@ std::string bytes_cell(std::optional<comparison> const& with) {
 
 std::string table_head(std::size_t width) {
   return padded("", width) +
-         "         us  of_copy  of_gemm   vs_cub  vs_walk  vs_softmax         MB     cub MB    "
-         "walk "
-         "MB  max_rel_error\n";
+         "         us  of_copy  of_gemm   vs_cub  vs_walk  vs_softmax         MB"
+         "     cub MB    walk MB  max_rel_error\n";
 }
 
 std::string table_line(std::string const& name, measurement const& m, std::size_t width) {

@@ -7,8 +7,6 @@
 namespace {
 
 using config = wane::cuda::chunk_config<2, 48>;
-using sound_machine = wane::testing::emulated_thread<config::threads>;
-using faulty_machine = support::faulty_barrier<config::threads>;
 
 enum class kernel { backward, gradients };
 
@@ -41,11 +39,8 @@ struct faulty_adjoint {
   }
   template <class Arguments, class Body>
   static void grid(Arguments const& arguments, int missing, Body const& body) {
-    wane::testing::emulated_grid<config::threads> all({1, 1}, arguments.layout.bytes);
-    all.run([&](sound_machine& sound) {
-      faulty_machine machine(sound, missing);
-      body(machine, arguments);
-    });
+    support::run_without<config::threads>(missing, arguments.layout.bytes,
+                                          [&](auto& machine) { body(machine, arguments); });
   }
 };
 

@@ -53,11 +53,8 @@ struct faulty_adjoint {
   template <int Threads, class Body>
   void grid(kernel which, std::size_t shared, wane::index blocks, Body const& body) const {
     for (wane::index n = 0; n < blocks; ++n)
-      wane::testing::emulated_grid<Threads>({1, 1}, shared)
-          .run([&](wane::testing::emulated_thread<Threads>& sound) {
-            support::faulty_barrier<Threads> machine(sound, which == where ? missing : -1);
-            body(machine, n);
-          });
+      support::run_without<Threads>(which == where ? missing : -1, shared,
+                                    [&](auto& machine) { body(machine, n); });
   }
 };
 

@@ -8,7 +8,6 @@ namespace {
 
 using config = wane::cuda::penalty_config<64>;
 using memory_config = wane::cuda::chunk_config<1, 48>;
-using sound_machine = wane::testing::emulated_thread<config::threads>;
 using enum wane::write_rule;
 
 // Two chunks of 40 rows, in two warps; barriers are counted from the start of each thread.
@@ -22,10 +21,8 @@ bool is_right(Op const& op, int missing) {
     using namespace wane::cuda;
     wane::testing::lent_memory lent(penalised_workspace_of<config, memory_config>(op, with).bytes);
     auto const calls = penalised_call<config, memory_config>(op, to, lent, with);
-    wane::testing::emulated_grid<config::threads> all({1, 1}, calls.penalty.layout.bytes);
-    all.run([&](sound_machine& machine) {
-      support::faulty_barrier<config::threads> faulty(machine, n);
-      penalty_kernel<config>(faulty, calls.penalty, 0);
+    support::run_without<config::threads>(n, calls.penalty.layout.bytes, [&](auto& machine) {
+      penalty_kernel<config>(machine, calls.penalty, 0);
     });
     wane::testing::run<memory_config>({1, 1}, calls.memory, to, calls.options);
   };

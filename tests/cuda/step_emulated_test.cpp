@@ -54,9 +54,7 @@ TEST(EmulatedStep, SeesAMissingBarrierWhicheverItIs) {
                                            run_options<float>{});
   arguments.blocks = 1;
   auto const run_without = [&](int barrier) {
-    emulated_grid<config::threads> grid({}, arguments.layout.bytes);
-    grid.run([&](emulated_thread<config::threads>& sound) {
-      support::faulty_barrier<config::threads> machine(sound, barrier);
+    support::run_without<config::threads>(barrier, arguments.layout.bytes, [&](auto& machine) {
       cuda::step_kernel<config>(machine, arguments, 0);
     });
   };

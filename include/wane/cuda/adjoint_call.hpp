@@ -49,7 +49,7 @@ consteval void check_adjoint() {
 
 // The bytes of workspace that adjoint(stream, op, output_gradient, ...) asks for, whichever
 // gradients are taken, where that of outputs is of the type Out: bfloat16 asks for less, a memory
-// that is not penalised for half.
+// that is not penalised for about half.
 template <class Out, class Op, class State = accumulate_type<Op>>
 std::size_t adjoint_workspace_bytes_for(Op const& op, adjoint_options<State> const& options = {}) {
   check_operator<Op>();
