@@ -53,6 +53,7 @@ consteval void check_adjoint() {
 template <class Out, class Op, class State = accumulate_type<Op>>
 std::size_t adjoint_workspace_bytes_for(Op const& op, adjoint_options<State> const& options = {}) {
   check_operator<Op>();
+  check_rows_of_memory(op);
   if constexpr (chunkable<Op>)
     if (runs_in_chunks(op))
       return chunk_adjoint_workspace_bytes<any_chunk_config, Out>(op, options);

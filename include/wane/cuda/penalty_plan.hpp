@@ -18,7 +18,7 @@ struct penalty_config {
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
 };
 // Where the number of rows decides nothing.
-using any_penalty_config = penalty_config<256>;
+using any_penalty_config = penalty_config<most_rows_on_device>;
 
 // Numbers of an upper triangle, row after row; a warp reads 32 neighbours of a row from all banks,
 // and of a column where rows are a multiple of 32.

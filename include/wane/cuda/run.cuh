@@ -30,7 +30,8 @@ __global__ void __launch_bounds__(Config::threads, 1)
 template <class Config, class Arguments>
 void launch_chunks(stream on, void (*kernel)(Arguments), Arguments const& arguments) {
   launch_blocks<Config::threads>(on, kernel, arguments, arguments.shape.rows,
-                                 arguments.work_items(), arguments.counters, bytes_of_counters);
+                                 arguments.work_items(), arguments.counters, bytes_of_counters,
+                                 Arguments::template layout<Config>.bytes);
 }
 // A walk, or those of segments and the links between them.
 template <class Config, class Arguments>
@@ -65,16 +66,19 @@ void queue_step(stream on, Op const& op, sequence_view<Out> const& output, works
 }
 
 // body(64), body(128) or body(256), an integral_constant: the least with room for MostRows or, of
-// any_rows, for the rows of `op`.
+// any_rows, for the rows of `op`. Throws wane::error where these are more than MostRows.
 inline constexpr int any_rows = 0;
 template <int MostRows, class Op, class Body>
 void with_most_rows(Op const& op, Body const& body) {
-  static_assert(0 <= MostRows && MostRows <= 256,
+  static_assert(0 <= MostRows && MostRows <= most_rows_on_device,
                 "wane::cuda: memories with keys have at most 256 rows on a GPU");
+  index const rows = recurrence_shape(op.shape()).rows;
+  require(MostRows == any_rows || rows <= MostRows, "the operator has rows ", rows,
+          "; of a memory with keys this call takes at most ", MostRows,
+          " (run<256> and adjoint<256>: 256)");
   if constexpr (MostRows != any_rows) {
     body(std::integral_constant < int, MostRows <= 64 ? 64 : MostRows <= 128 ? 128 : 256 > {});
   } else {
-    index const rows = recurrence_shape(op.shape()).rows;
     if (rows <= 64)
       body(std::integral_constant<int, 64>{});
     else if (rows <= 128)

@@ -25,12 +25,22 @@ bool runs_in_one_step(Op const& op, run_options<State> const& options) {
   return recurrence_shape(op.shape()).time == 1 && !options.packed.present();
 }
 
+// What no kernel takes is refused where the workspace is asked for, too.
+template <class Op>
+void check_rows_of_memory(Op const& op) {
+  if constexpr (penalised_in_chunks<Op>)
+    check_penalty<any_penalty_config>(op);
+  else if (runs_in_chunks(op))
+    check_rows<chunk_config<device_warps, most_rows_on_device>>(op);
+}
+
 // The bytes of workspace that run(stream, op, output, workspace, options) asks for. They depend on
 // shapes alone, so that one workspace, of the largest, serves many calls that follow each other.
 template <class Op, class State = accumulate_type<Op>>
 std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}) {
   static_assert(step_workspace_bytes <= bytes_of_counters);
   check_operator<Op>();
+  check_rows_of_memory(op);
   if constexpr (chunkable<Op>)
     if (runs_in_chunks(op)) return chunk_workspace_bytes<any_chunk_config>(op, options);
   if constexpr (penalised_in_chunks<Op>)

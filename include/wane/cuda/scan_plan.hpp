@@ -136,7 +136,7 @@ struct staged_size {
     return x;
   }
   template <class View>
-  View whole(View const& x) const {
+  WANE_HOST_DEVICE View whole(View const& x) const {
     return x;
   }
 };

@@ -25,13 +25,16 @@ struct penalised_config {
 class lent_memory {
  public:
   // Full of what is no number.
-  explicit lent_memory(std::size_t bytes) : words_(bytes / sizeof(std::max_align_t) + 1) {
-    std::memset(static_cast<void*>(words_.data()), 0xff, words_.size() * sizeof(std::max_align_t));
+  explicit lent_memory(std::size_t bytes) : units_(bytes / sizeof(unit) + 1) {
+    std::memset(static_cast<void*>(units_.data()), 0xff, units_.size() * sizeof(unit));
   }
-  operator cuda::workspace() { return {words_.data(), words_.size() * sizeof(std::max_align_t)}; }
+  operator cuda::workspace() { return {units_.data(), units_.size() * sizeof(unit)}; }
 
  private:
-  std::vector<std::max_align_t> words_;
+  struct alignas(16) unit {  // (nvcc does not take a vector of std::max_align_t)
+    std::byte bytes[16];
+  };
+  std::vector<unit> units_;
 };
 
 // Runs one kernel over tiles; body(packed, machine, arguments), packed being a constant.
@@ -55,9 +58,8 @@ void run_chunks(emulated_gpu gpu, Arguments arguments, Body const& body) {
   arguments.counters[0] = arguments.counters[1] = 0;
   arguments.blocks = std::clamp<index>(arguments.work_items(), 1, gpu.blocks);
   gpu.blocks = static_cast<int>(arguments.blocks);
-  emulated_grid<Config::threads>(gpu, arguments.layout.bytes).run([&](auto& machine) {
-    body(machine, arguments);
-  });
+  emulated_grid<Config::threads>(gpu, Arguments::template layout<Config>.bytes)
+      .run([&](auto& machine) { body(machine, arguments); });
 }
 
 // The same, or those of segments and the links between them.
@@ -97,9 +99,8 @@ void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out>
   if constexpr (cuda::takes_sums<Gradients, Op>) {
     auto const last = calls.last();
     for (index n = 0; n < calls.chunks; ++n)
-      emulated_grid<Config::threads>({1, gpu.seed}, last.layout.bytes).run([&](auto& machine) {
-        cuda::chunk_gradients_kernel<Config>(machine, last, n);
-      });
+      emulated_grid<Config::threads>({1, gpu.seed}, last.template layout<Config>.bytes)
+          .run([&](auto& machine) { cuda::chunk_gradients_kernel<Config>(machine, last, n); });
   }
 }
 
