@@ -120,6 +120,7 @@ auto penalised_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
   penalty_answer_arguments<Op, State> answers{directions,
                                               rows(at.answers),
                                               rows(at.keys),
+                                              of_tokens(at.changes),
                                               options.final_gradient.values,
                                               behind ? numbers(at.behind) : nullptr,
                                               numbers(at.whole)};

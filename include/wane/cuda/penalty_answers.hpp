@@ -12,6 +12,7 @@ template <class Op, class State>
 struct penalty_answer_arguments : penalty_arguments<Op, State> {
   sequence_view<float> answers;  // dL/da, in whose place g = M^-1 dL/dalpha comes
   sequence_view<float> keys;     // what keys get, to which is added
+  token_view<float> changes;     // what log l gets of a token by itself, where M fades
   view<State const, 4> final_gradient;
   // Where that is given: N behind each sequence, [sequence][2 H][K][K], zeros in the second half of
   // the heads, and <dL/d(R^T R), R^T R>, [sequence][head].
@@ -21,7 +22,8 @@ struct penalty_answer_arguments : penalty_arguments<Op, State> {
 template <class Config, machine M, class Op, class State>
 class penalty_answers : penalty_walk<Config, M, Op, State> {
   using base = penalty_walk<Config, M, Op, State>;
-  using base::at_, base::fades, base::for_tokens, base::head_, base::line_, base::machine_;
+  using base::at_, base::fades, base::for_tokens, base::head_, base::line, base::line_,
+      base::machine_;
   using base::of_given, base::over_, base::present, base::r, base::row_, base::rows_, base::scale;
   using base::sequence_, base::solve, base::subtract, base::sum_of_rows, base::tokens;
 
@@ -36,7 +38,10 @@ class penalty_answers : penalty_walk<Config, M, Op, State> {
   }
 
  private:
-  // a = by alpha; dL/dalpha = by x.
+  // a = by alpha; dL/dalpha = by x. g . k is x . a under the rule rls, and nothing under others,
+  // whose x has no part along alpha. Where u = k, what the inverse and the direction give the token
+  // itself cancels, but for 1 - alpha . k = 1 / C_tt^2:
+  //   by g - g (a . k) - a (g . k) = (by / C_tt^2) g - a (g . k).
   WANE_INLINE void answer(sequence_tokens const& of, index k, int count, token_numbers const& key,
                           token_numbers const& direction) const {
     auto const read = [&](sequence_view<float> const& from) WANE_INLINE_LAMBDA {
@@ -47,11 +52,15 @@ class penalty_answers : penalty_walk<Config, M, Op, State> {
       return x;
     };
     token_numbers x = read(a_.answers), to = read(a_.keys);
-    if constexpr (Op::rule != write_rule::rls) {
-      token_numbers const a = read(a_.output);
-      token_numbers along = a;
-      scale(along, x);
-      along = sum_of_rows(along);
+    token_numbers const a = read(a_.output);
+    token_numbers along = a;
+    scale(along, x);
+    along = sum_of_rows(along);
+    if constexpr (Op::rule == write_rule::rls) {
+      for_tokens([&](auto t) WANE_INLINE_LAMBDA {
+        to.of[t] = multiply_add(-along.of[t], a.of[t], to.of[t]);
+      });
+    } else {
       for_tokens([&](auto t) WANE_INLINE_LAMBDA {
         float const from = Op::rule == write_rule::unit ? a.of[t] : key.of[t];
         x.of[t] = multiply_add(-along.of[t], from, x.of[t]);
@@ -62,11 +71,15 @@ class penalty_answers : penalty_walk<Config, M, Op, State> {
     x = of_given(direction, x);
     if constexpr (fades) scale(x, over_), scale(x, over_);
     if (!present()) return;
+    token_numbers const over = line(at_.over, 0);
+    bool const own = a_.op.penalises_keys();
     for_tokens([&](auto t) WANE_INLINE_LAMBDA {
       if (t >= count) return;
       place<> const where = of.at(k + t, head_);
-      float by = 1;
-      if constexpr (Op::rule != write_rule::rls) by = a_.marks.factors.read(where);
+      float by = own ? over.of[t] * over.of[t] : 1.f;
+      if constexpr (fades && Op::rule == write_rule::rls)
+        if (row_ == 0) a_.changes.write(where, -by * along.of[t]);
+      if constexpr (Op::rule != write_rule::rls) by *= a_.marks.factors.read(where);
       a_.answers.write(where, row_, x.of[t]);
       a_.keys.write(where, row_, multiply_add(by, x.of[t], to.of[t]));
     });

@@ -23,7 +23,8 @@ struct penalised_gradient_arguments {
   // a, g, and what keys get, [B, T, H, K]; what penalty_sum gives, [B, T, 2 H, K].
   sequence_view<float> directions, answers, keys, sums;
   penalty_marks marks;
-  // Where M fades, [B, T, H]: what log l gets of each token, and what that adds to the trace of N.
+  // Where M fades, [B, T, H]: what log l gets of each token (under the rule rls, at first of itself
+  // alone), and what that adds to the trace of N.
   token_view<float> changes, traces;
   // N before and behind each sequence, [sequence][2 H][K][K]; <dL/d(R^T R), R^T R> behind.
   float const *before, *behind, *whole;
@@ -91,31 +92,36 @@ class penalised_token_gradients {
   WANE_HOST_DEVICE void add_up(place<> where, bool present) const {
     place<> other = where;
     other.head += a_.shape.heads;
-    auto const key = a_.op.terms_at(where);
     auto const direction = a_.op.direction_at(where);
+    bool const own = a_.op.penalises_keys();
     penalty_left<float> left{0};
     if constexpr (fades) left = a_.marks.left_at(a_.op, where);
-    float of_key = 0, of_direction = 0, trace = 0;
+    // What the token gives itself, of a direction that is given: -g (a . u) - a (g . u).
+    float a_u = 0, g_u = 0, of_later = 0, trace = 0;
+    for (index i = machine_.thread() % parts; i < a_.shape.rows && present && !own; i += parts) {
+      a_u = multiply_add(a_.directions.read(where, i), direction(i), a_u);
+      g_u = multiply_add(a_.answers.read(where, i), direction(i), g_u);
+    }
+    a_u = sum_of_parts(a_u), g_u = sum_of_parts(g_u);
     for (index i = machine_.thread() % parts; i < a_.shape.rows && present; i += parts) {
-      float const u = -left.over() * (a_.sums.read(where, i) + a_.sums.read(other, i));
-      a_.sums.write(where, i, u);
-      if (a_.op.penalises_keys()) a_.keys.write(where, i, a_.keys.read(where, i) + u);
+      float u = -left.over() * (a_.sums.read(where, i) + a_.sums.read(other, i));
+      float const a = a_.directions.read(where, i), g = a_.answers.read(where, i);
       if constexpr (fades) {
-        float const g = a_.answers.read(where, i);
-        of_key = multiply_add(key.key(i), g, of_key);
-        of_direction = multiply_add(direction(i), u, of_direction);
-        trace = multiply_add(g, a_.directions.read(where, i), trace);
+        of_later = multiply_add(direction(i), u, of_later);
+        trace = multiply_add(g, a, trace);
       }
+      u = multiply_add(-g, a_u, multiply_add(-a, g_u, u));
+      a_.sums.write(where, i, u);
+      if (own) a_.keys.write(where, i, a_.keys.read(where, i) + u);
     }
     if constexpr (fades) {
-      float by = 1;
-      if constexpr (decltype(Arguments::op)::rule != write_rule::rls)
-        by = a_.marks.factors.read(where);
-      float const change = sum_of_parts(by * of_key + of_direction / 2);
-      trace = sum_of_parts(trace);
+      of_later = sum_of_parts(of_later), trace = sum_of_parts(trace);
       using std::exp;
       if (!present || machine_.thread() % parts != 0) return;
-      a_.changes.write(where, -change);
+      float change = a_u * g_u;
+      if constexpr (decltype(Arguments::op)::rule == write_rule::rls)
+        change = a_.changes.read(where);
+      a_.changes.write(where, change - of_later / 2);
       a_.traces.write(where, 2 * exp(left.log) * trace);
     }
   }

@@ -9,7 +9,8 @@ namespace wane::cuda {
 
 // N_t = w_t N_{t+1} + l_t (g_t a_t^T + a_t g_t^T), u_t^T N_t / sqrt(l_t) (run/penalty_adjoint.hpp,
 // run/fading_adjoint.hpp), run in reverse: 2 H heads, of which h and H + h add up to those of head
-// h. The first takes g under the key a, the second a under the key g.
+// h. The first takes g under the key a, the second a under the key g. What a token gives itself is
+// left out: most of it would cancel (penalty_answers.hpp, penalty_gradients.hpp).
 template <class Op>
 class penalty_sum {
   static constexpr bool fades = fading_penalty<Op>;
@@ -31,6 +32,7 @@ class penalty_sum {
     WANE_HOST_DEVICE float log_decay() const { return log; }
   };
   struct token : std::conditional_t<fades, fading, lasting> {
+    static constexpr bool is_strictly_causal = true;
     sequence_view<float const> const &keys, &values;
     place<> where;
     decltype(std::declval<Op const&>().direction_at(place<>{})) direction;

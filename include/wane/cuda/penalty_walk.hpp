@@ -10,7 +10,7 @@ namespace wane::cuda {
 template <class Config, machine M, class Op, class State>
 class penalty_walk : protected penalty_chunk<Config, M> {
   using base = penalty_chunk<Config, M>;
-  using base::begin_factor, base::get, base::line, base::load_factor, base::put, base::put_row;
+  using base::begin_factor, base::get, base::load_factor, base::put, base::put_row;
   using base::save_factor, base::set_factor, base::take_in;
 
  public:
@@ -42,7 +42,7 @@ class penalty_walk : protected penalty_chunk<Config, M> {
 
  protected:
   using base::at_, base::machine_, base::row_, base::rows_, base::tokens;
-  using base::for_tokens, base::present, base::r, base::scale;
+  using base::for_tokens, base::line, base::present, base::r, base::scale;
   static constexpr bool fades = fading_penalty<Op>;
   using part = chunk_segments::part;
 
@@ -178,9 +178,10 @@ class penalty_walk : protected penalty_chunk<Config, M> {
       for (int i = part_of_token; i < rows_; i += parts)
         put(array, i * token_stride + t, t < count ? x(i) : 0.f);
     };
-    auto const x = a_.op.terms_at(where);
+    auto const sums = sums_of_lanes<M, parts, Config::most_rows>(machine_);
+    auto const x = a_.op.terms_at(where, sums);
     rows(at_.first, [&](index i) WANE_INLINE_LAMBDA { return x.key(i); });
-    if (!own) rows(at_.second, a_.op.direction_at(where));
+    if (!own) rows(at_.second, a_.op.direction_at(where, sums));
   }
 
   float const lambda_;
