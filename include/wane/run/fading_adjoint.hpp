@@ -11,9 +11,9 @@ namespace wane {
 
 // With M_t = l_t R^T R (wane/core/fading_penalty.hpp), N is the sum that belongs to R^T R, which
 // directions enter by 1/sqrt(l_t): penalty_sums takes u_t/sqrt(l_t) and l_t g_t. Of a token, log
-// l_t gets -g_t . k_t as part of M^-1 and -u_t . (dL/du_t)/2 as part of its direction. The same two
-// are what <dL/d(R^T R), R^T R> grows by, from which comes, where l R^T R + (1 - l) lambda I is
-// made of it, dL/dlog l: so R need not be kept.
+// l_t gets -g_t . k_t as part of M^-1, which is given, and -u_t . (dL/du_t)/2 as part of its
+// direction. The same two are what <dL/d(R^T R), R^T R> grows by, from which comes, where
+// l R^T R + (1 - l) lambda I is made of it, dL/dlog l: so R need not be kept.
 template <penalised_memory Op>
 class fading_adjoint {
  public:
@@ -50,22 +50,19 @@ class fading_adjoint {
     }
   }
   // Backwards through the chunk, after penalty_sums: u becomes dL/du, and give(k, dL/dg_k) receives
-  // gradients by log decays. factor(k) is what M^-1 k was written times.
-  template <class Factor, class Give>
-  void take(index first, int count, token_rows<T> const& u, token_rows<T> const& g,
-            penalty_sums<T>& sums, Factor const& factor, Give const& give) {
+  // gradients by log decays. by_inverse(k) is what log l gets of M^-1, and of what penalty_sums
+  // left out of u.
+  template <class ByInverse, class Give>
+  void take(index first, int count, token_rows<T> const& u, penalty_sums<T>& sums,
+            ByInverse const& by_inverse, Give const& give) {
     for (int t = count; t-- > 0;) {
       place<> const where = walk_.token(first + t);
-      auto const key = op_.terms_at(where);
       auto const direction = op_.direction_at(where);
       u.scale(t, over_[t]);
-      T by_key(0), by_direction(0);
-      for (index i = 0; i < u.rows(); ++i) {
-        by_key = multiply_add(key.key(i), g[t][i], by_key);
+      T by_direction(0);
+      for (index i = 0; i < u.rows(); ++i)
         by_direction = multiply_add(direction(i), u[t][i], by_direction);
-      }
-      double const token =
-          -static_cast<double>(factor(first + t) * over_[t] * over_[t] * by_key + by_direction / 2);
+      double const token = static_cast<double>(by_inverse(first + t) - by_direction / 2);
       of_left_ += token, of_whole_ += token;
       if (is_renewed_before(first + t)) renew(where, left_at(first + t), sums);
       give(first + t, of_left_);

@@ -46,6 +46,7 @@ class penalised_adjoint {
         of_directions_(numbers(shape_.rows)),
         of_keys_(numbers(shape_.rows)),
         factors_(numbers(1)),
+        by_inverse_(has_by_inverse ? numbers(1) : 0),
         of_decays_(fading_penalty<Op> ? numbers(1) : 0) {
     if (fading_penalty<Op>) std::fill_n(of_decays_.data(), numbers(1), T(0));
   }
@@ -71,6 +72,8 @@ class penalised_adjoint {
   }
 
  private:
+  static constexpr bool has_by_inverse = fading_penalty<Op> && Op::rule == write_rule::rls;
+
   index numbers(index each) const { return shape_.batch * shape_.time * shape_.heads * each; }
   sequence_view<T> view_of(aligned_numbers<T> const& x) const {
     return {x.data(), shape_.batch, shape_.time, shape_.heads, shape_.rows};
@@ -112,25 +115,34 @@ class penalised_adjoint {
   double of_penalty(walk const& w) {
     penalty_runner<Op> penalty = begin(w);
     std::vector<T> refreshed;  // factors
-    // Of a = by alpha: dL/dalpha = by x, and g_t = M^-1 x is held in the place of dL/da.
+    // Of a = by alpha: dL/dalpha = by x, and g_t = M^-1 x is held in the place of dL/da. by g . k
+    // is x . a, which is nothing but under the rule rls. Where u = k, what a token's inverse gives
+    // its key and log l, and what its own direction takes of that, come as one, which is small as
+    // lambda is:
+    //   by g - g (a . k) - a (g . k) = by (1 - alpha . k) g - a (g . k)
+    //   -by g . k + (a . k) (g . k) = -(1 - alpha . k) (x . a)
     penalty.apply(
         w,
         [&](index k, T const* key) {
           T const* const a = at(directions_, w.token(k));
           T *const x = at(of_directions_, w.token(k)), *const to = at(of_keys_, w.token(k));
-          if constexpr (Op::rule != write_rule::rls) {
-            T along(0);
-            for (index i = 0; i < shape_.rows; ++i) along = multiply_add(a[i], x[i], along);
-            for (index i = 0; i < shape_.rows; ++i) {
-              if constexpr (Op::rule == write_rule::projective)
-                to[i] = multiply_add(-along, a[i], to[i]);
+          if (Op::rule == write_rule::rls && !comes_as_one(w, k)) return x;
+          row_sum<T> sum;
+          for_row_lanes<T>(true, shape_.rows,
+                           [&](auto i) WANE_INLINE_LAMBDA { sum.add(row_at(a, i), row_at(x, i)); });
+          T const along = sum.total();
+          if constexpr (has_by_inverse) *at(by_inverse_, w.token(k), 1) = -along;
+          for (index i = 0; i < shape_.rows; ++i) {
+            if constexpr (Op::rule != write_rule::unit) to[i] = multiply_add(-along, a[i], to[i]);
+            if constexpr (Op::rule != write_rule::rls)
               x[i] = multiply_add(-along, Op::rule == write_rule::unit ? a[i] : key[i], x[i]);
-            }
           }
           return x;
         },
-        [&](index k, T const* found) {
-          T const by = *at(factors_, w.token(k), 1);
+        [&](index k, T const* found, T rest) {
+          if (!comes_as_one(w, k)) rest = T(1);
+          T const by = *at(factors_, w.token(k), 1) * rest;
+          if constexpr (has_by_inverse) *at(by_inverse_, w.token(k), 1) *= rest;
           T *const g = at(of_directions_, w.token(k)), *const to = at(of_keys_, w.token(k));
           for (index i = 0; i < shape_.rows; ++i) {
             g[i] = found[i];
@@ -146,6 +158,11 @@ class penalised_adjoint {
 
   bool is_refreshed_after(walk const& w, index k) const {
     return op_.refresh().comes_after(w.token(k).position);
+  }
+
+  // Whether what the inverse and the direction of a token give it comes as one.
+  bool comes_as_one(walk const& w, index k) const {
+    return op_.penalises_keys() && !is_refreshed_after(w, k);
   }
 
   double backward(walk const& w, penalty_runner<Op>& penalty, std::vector<T>& refreshed) {
@@ -184,10 +201,11 @@ class penalised_adjoint {
         std::fill_n(g[count - 1], rows, T(0));
       }
       if constexpr (fading_penalty<Op>) fading.scale(first, count, u, g);
-      sums.take(u.data(), g.data(), a.data());
+      sums.take(u.data(), g.data(), a.data(), !op_.penalises_keys());
       if constexpr (fading_penalty<Op>)
         fading.take(
-            first, count, u, g, sums, [&](index k) { return *at(factors_, w.token(k), 1); },
+            first, count, u, sums,
+            [&](index k) { return has_by_inverse ? *at(by_inverse_, w.token(k), 1) : T(0); },
             [&](index k, double of_decay) {
               to_.give_decay(w.token(k), *at(of_decays_, w.token(k), 1) + static_cast<T>(of_decay));
             });
@@ -228,7 +246,7 @@ class penalised_adjoint {
   recurrence_shape const shape_;
   index const walks_, columns_;
   bool const in_lanes_;
-  aligned_numbers<T> const directions_, of_directions_, of_keys_, factors_, of_decays_;
+  aligned_numbers<T> const directions_, of_directions_, of_keys_, factors_, by_inverse_, of_decays_;
 };
 
 // As for other recurrences. Holds three vectors of K numbers a token and head, and the states of S

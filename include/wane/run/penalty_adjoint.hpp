@@ -6,6 +6,7 @@
 
 #include "wane/run/penalty_factor.hpp"
 #include "wane/run/penalty_tokens.hpp"
+#include "wane/run/row_products.hpp"
 
 namespace wane {
 
@@ -19,7 +20,7 @@ class penalty_sums {
   using vector = simd<T, width>;
 
   penalty_sums(index rows, index stride)
-      : rows_(rows), stride_(stride), numbers_(rows * stride), found_(together * stride) {
+      : rows_(rows), stride_(stride), numbers_(rows * stride), found_(tokens * stride) {
     std::fill_n(numbers_.data(), rows * stride, T(0));
   }
 
@@ -62,10 +63,15 @@ class penalty_sums {
   }
 
   // Backwards through 16 tokens, from rows [tokens][stride] of u, g and alpha to dL/du in the rows
-  // of u. Those of tokens that are not there are zeros.
-  void take(T* u, T const* g, T const* alpha) {
-    for (index t = tokens - together; t >= 0; t -= together)
-      take_some(u + t * stride_, g + t * stride_, alpha + t * stride_);
+  // of u: -N_t u_t, or, where each leaves out its own, -N_{t+1} u_t. Those of tokens that are not
+  // there are zeros. What they give each other does not pass through N: u_t is in M_s from t on, so
+  // that u_t . alpha_s is as small as lambda, and would be lost beside numbers of g_s alpha_s^T.
+  void take(T* u, T const* g, T const* alpha, bool own) {
+    for (index t = 0; t < tokens; t += together) meet(u + t * stride_, found_.data() + t * stride_);
+    for (index t = 0; t < tokens; t += together)
+      for (index s = t; s < tokens; s += together) give(u, t, g, alpha, s, own ? 0 : 1);
+    std::copy_n(found_.data(), tokens * stride_, u);
+    for (index t = 0; t < tokens; t += together) add_some(g + t * stride_, alpha + t * stride_);
   }
 
   // dL/dR before the walk, of j >= i: 2 R dL/dM, its upper half.
@@ -84,8 +90,8 @@ class penalty_sums {
  private:
   static constexpr index together = 4;
 
-  void take_some(T* u, T const* g, T const* alpha) {
-    T* const found = found_.data();
+  // -N u of some tokens.
+  void meet(T const* u, T* found) const {
     for (index j = 0; j < stride_; j += width) {
       vector sum[together] = {};
       for (index i = 0; i < rows_; ++i) {
@@ -96,17 +102,35 @@ class penalty_sums {
       }
       unroll<together>([&](auto t) WANE_INLINE_LAMBDA { sum[t].store(found + t * stride_ + j); });
     }
-    // What those among them give each other.
-    for (index t = 0; t < together; ++t)
-      for (index s = t; s < together; ++s) {
-        T const *const gs = g + s * stride_, *const as = alpha + s * stride_;
-        T* const to = found + t * stride_;
-        vector const by_alpha(-product(gs, u + t * stride_)), by_g(-product(as, u + t * stride_));
-        for (index j = 0; j < stride_; j += width)
-          (vector::load(to + j) + by_alpha * vector::load(as + j) + by_g * vector::load(gs + j))
-              .store(to + j);
+  }
+  // What tokens from s on give those from t on, `later` of them or more behind.
+  void give(T const* u, index t, T const* g, T const* alpha, index s, index later) const {
+    u += t * stride_, g += s * stride_, alpha += s * stride_;
+    T by_alpha[together * together], by_g[together * together];
+    row_products<together, together>(u, stride_, g, stride_, stride_, by_alpha);
+    row_products<together, together>(u, stride_, alpha, stride_, stride_, by_g);
+    auto const add = [&](auto many, T* to, index m, index n) WANE_INLINE_LAMBDA {
+      for (index j = 0; j < stride_; j += width) {
+        vector sum = vector::load(to + j);
+        unroll<many>([&](auto i) WANE_INLINE_LAMBDA {
+          index const one = n + i, pair = m * together + one;
+          sum = multiply_add(vector(-by_alpha[pair]), vector::load(alpha + one * stride_ + j), sum);
+          sum = multiply_add(vector(-by_g[pair]), vector::load(g + one * stride_ + j), sum);
+        });
+        sum.store(to + j);
       }
-    std::copy_n(found, together * stride_, u);
+    };
+    for (index m = 0; m < together; ++m) {
+      T* const to = found_.data() + (t + m) * stride_;
+      if (s > t)
+        add(std::integral_constant<int, together>{}, to, m, 0);
+      else
+        for (index n = m + later; n < together; ++n)
+          add(std::integral_constant<int, 1>{}, to, m, n);
+    }
+  }
+  // N += g alpha^T + alpha g^T of some tokens.
+  void add_some(T const* g, T const* alpha) {
     for (index j = 0; j < stride_; j += width) {
       vector gj[together], aj[together];
       unroll<together>([&](auto t) WANE_INLINE_LAMBDA {
@@ -121,12 +145,6 @@ class penalty_sums {
         n.store(row(i) + j);
       }
     }
-  }
-  T product(T const* a, T const* b) const {
-    vector total = {};
-    for (index j = 0; j < stride_; j += width)
-      total = multiply_add(vector::load(a + j), vector::load(b + j), total);
-    return sum(total);
   }
 
   // N <- (I - amount R^T R) N.

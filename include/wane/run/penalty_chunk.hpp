@@ -58,6 +58,8 @@ class penalty_chunk {
     factor.solve(h_.data());
     transpose_back(h_.data(), to);
   }
+  // 1 - u_t . M_t^-1 u_t, which is 1 / C_tt^2: nothing cancels.
+  T rest(int t) const { return over_[t] * over_[t]; }
   // M takes the directions in, which are lost.
   void end(T* directions) { factor.add_directions(directions); }
 

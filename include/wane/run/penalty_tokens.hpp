@@ -103,8 +103,9 @@ class penalty_runner {
         [](index) {});
   }
 
-  // x(k, key) points to a vector of token k, and M_k^-1 x goes to receive(k, row). refreshed(k) is
-  // told where factor() has been refreshed after token k.
+  // x(k, key) points to a vector of token k, and M_k^-1 x goes to receive(k, row, rest), rest being
+  // 1 - u_k . M_k^-1 u_k of the M_k before a refresh. refreshed(k) is told where factor() has been
+  // refreshed after token k.
   template <class X, class Receive, class Refreshed>
   void apply(walk const& w, X const& x, Receive const& receive, Refreshed const& refreshed) {
     for_chunks(
@@ -117,7 +118,7 @@ class penalty_runner {
           chunk_.apply(asked_.data(), found_.data());
           scale_found(2, count);
           add_refresh(w, k, count, asked_);
-          for (int t = 0; t < count; ++t) receive(k + t, found_[t]);
+          for (int t = 0; t < count; ++t) receive(k + t, found_[t], chunk_.rest(t));
         },
         refreshed);
   }
