@@ -131,7 +131,7 @@ struct staged_size {
   std::size_t* bytes;
 
   template <class View>
-  View by_column(View const& x) const {
+  WANE_HOST_DEVICE View by_column(View const& x) const {
     *bytes += rounded_up(static_cast<std::size_t>(numbers) * sizeof(*x.data));
     return x;
   }
