@@ -10,13 +10,10 @@
 
 #ifdef __CUDACC__
 #define WANE_HOST_DEVICE __host__ __device__
+// An operator's terms are written once for numbers (host and device) and for simd (host only).
+#pragma nv_diag_suppress 20011, 20014
 #else
 #define WANE_HOST_DEVICE
-#endif
-
-// The code is that of a GPU which rounds to bfloat16, float16 and TF32 by instructions.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-#define WANE_ROUNDS_BY_INSTRUCTION
 #endif
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -36,15 +33,5 @@
 #define WANE_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 #define WANE_INLINE WANE_HOST_DEVICE WANE_HOST_INLINE
-
-// Of a kernel, whose registers and places in memory the compiler must see through: a GPU's code has
-// no calls, that of an emulated one compiles in half the time with them.
-#ifdef __CUDA_ARCH__
-#define WANE_KERNEL_INLINE WANE_INLINE
-#define WANE_KERNEL_LAMBDA WANE_INLINE_LAMBDA
-#else
-#define WANE_KERNEL_INLINE WANE_HOST_DEVICE inline
-#define WANE_KERNEL_LAMBDA
-#endif
 
 namespace wane {}

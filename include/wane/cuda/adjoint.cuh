@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(Config::threads, 2) device_chunk_adjoint(
 }
 template <class Config, class Op, class Out, class Gradients, class State>
 __global__ void __launch_bounds__(Config::threads, 1) device_chunk_gradients(
-    __grid_constant__ chunk_gradient_arguments<Op, Out, Gradients, State> const arguments) {
+    __grid_constant__ chunk_adjoint_arguments<Op, Out, Gradients, State> const arguments) {
   device_thread<Config::threads> machine;
   chunk_gradients_kernel<Config>(machine, arguments, static_cast<index>(blockIdx.x));
 }
@@ -52,10 +52,10 @@ template <class Config, class Op, class Dy, class Gradients, class State>
 void prepare_chunk_adjoint(chunk_adjoint_calls<Op, Dy, Gradients, State> const& calls) {
   auto const last = calls.last();
   prepare_kernel(device_chunk_adjoint<Config, Op, Dy, Gradients, State>, last.shape.rows,
-                 calls.backward.template layout<Config>.bytes);
+                 calls.backward.layout.bytes);
   if constexpr (takes_sums<Gradients, Op>)
-    prepare_kernel(device_chunk_gradients<Config, Op, Dy, Gradients, State>, last.shape.rows,
-                   last.template layout<Config>.bytes);
+    prepare_kernel(device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>,
+                   last.shape.rows, last.layout.bytes);
 }
 template <class Config, class Op, class Dy, class Gradients, class State>
 void queue_chunk_adjoint(stream on, chunk_adjoint_calls<Op, Dy, Gradients, State> const& calls) {
@@ -64,8 +64,9 @@ void queue_chunk_adjoint(stream on, chunk_adjoint_calls<Op, Dy, Gradients, State
                           calls.backward);
   auto const last = calls.last();
   if constexpr (takes_sums<Gradients, Op>)
-    launch_grid<Config::threads>(on, device_chunk_gradients<Config, Op, Dy, Gradients, State>, last,
-                                 calls.chunks, last.template layout<Config>.bytes);
+    launch_grid<any_chunk_config::threads>(
+        on, device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>, last, calls.chunks,
+        last.layout.bytes);
 }
 
 template <class Config, class Op, class State>

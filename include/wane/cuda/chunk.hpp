@@ -19,14 +19,14 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
   WANE_HOST_DEVICE chunk_walk(M& machine, chunk_arguments<Op, Out, State> const& a)
       : base(machine, a) {}
 
-  WANE_KERNEL_INLINE void operator()() {
-    this->for_work(a_.pieces_now(), [&](index n) WANE_KERNEL_LAMBDA { walk(n); });
+  WANE_HOST_DEVICE void operator()() {
+    this->for_work(a_.pieces_now(), [&](index n) WANE_INLINE_LAMBDA { walk(n); });
     write_positions(machine_, a_, a_.counters + 1,
                     this->template shared<std::uint64_t>(at_.ticket) + 1);
   }
 
  private:
-  WANE_KERNEL_INLINE void walk(index segment) {
+  WANE_INLINE void walk(index segment) {
     // What the first makes of unit vectors nobody asks.
     if (a_.segments.now == part::effects && segment == 0 && this->piece_ >= a_.pieces) return;
     sequence_tokens const of(a_.sequences, this->sequence_);
@@ -38,10 +38,8 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
     for (index k = segment * a_.segments.tokens; k < end;) {
       int const n = one_by_one > 0 ? 1 : static_cast<int>(at_most(index{tokens}, end - k));
       bool const present = this->token() < n;
-      auto const where = of.at(k + at_most(this->token(), n - 1), this->head_);
-      auto const found = this->bring(where, present, n == tokens, this->first_column());
-      if (index const next = k + tokens + this->token(); n == tokens && next < end)
-        this->ask_for(of.at(next, this->head_));
+      auto const where = of.at(k + this->token(), this->head_);
+      auto const found = this->bring(where, present, this->first_column());
       // A product with a decay of 0 is a reset only of finite numbers, and one with a token that is
       // not read is 0 only of these.
       bool const resets = machine_.any(found.resets || (n > 1 && !found.finite()));
@@ -53,66 +51,66 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
       this->prepare({resets, resets});
       advance(state, resets);
       machine_.barrier();
-      if (present && has_outputs()) give_outputs(where);
+      if (present && has_outputs())
+        this->for_columns([&](int j) {
+          if (this->first_column() + j < a_.shape.columns)
+            a_.output.write(where, this->first_column() + j,
+                            this->template get<float>(at_.value, this->value_at(this->token(), j)));
+        });
       k += n, one_by_one -= one_by_one > 0;
     }
     if (a_.segments.now == part::effects)
-      this->save(state, this->before(segment + 1));
+      this->leave(state, segment + 1);
     else if (last)
       this->save(state, a_.final);
   }
 
-  WANE_KERNEL_INLINE void give_outputs(place<> where) const {
-    index const first = this->first_column();
-    this->for_columns([&](int j, auto) WANE_KERNEL_LAMBDA {
-      if (first + j < a_.shape.columns)
-        a_.output.write(where, first + j,
-                        this->template get<float>(at_.value, this->value_at(this->token(), j)));
-    });
-  }
   // Is what tokens read asked for?
-  WANE_KERNEL_INLINE bool has_outputs() const {
+  WANE_HOST_DEVICE bool has_outputs() const {
     return a_.output.data && a_.segments.now != part::effects;
   }
 
   // The state that a segment begins with, or unit vectors behind the state's columns.
-  WANE_KERNEL_INLINE void begin(warp_state& state, index segment) const {
+  WANE_INLINE void begin(warp_state& state, index segment) const {
     if (this->piece_ < a_.pieces) return base::begin(state, a_.initial, segment);
     index const unit = (this->piece_ - a_.pieces) * Config::columns;
-    unroll<base::tiles>([&](auto r) WANE_KERNEL_LAMBDA {
+    unroll<base::tiles>([&](auto r) WANE_INLINE_LAMBDA {
       state[r] = {};
-      for (int e = 0; e < 4; ++e)
+      for (int e = 0; e < 4 && 8 * r < at_.rows; ++e)
         if (8 * r + products_.column() + e % 2 == unit + this->column_of_number(e))
           state[r].of[e] = 1.f;
     });
   }
 
   // The state before the chunk that begins with token k.
-  WANE_KERNEL_INLINE void keep(warp_state const& state, index k) const {
-    if (a_.kept && a_.segments.now != part::effects)
-      this->save(state, this->kept(this->place_of_chunk(k)));
+  WANE_INLINE void keep(warp_state const& state, index k) const {
+    if (!a_.kept || a_.segments.now == part::effects) return;
+    index const place = this->place_of_chunk(k);
+    this->for_tiles([&](auto r) WANE_INLINE_LAMBDA {
+      for (int e = 0; e < 4; ++e) *this->kept(place, r, e) = stored(state[r].of[e]);
+    });
   }
 
   // The chunk that is prepared, through the columns of this warp.
-  WANE_KERNEL_INLINE void advance(warp_state& state, bool alone) {
+  WANE_INLINE void advance(warp_state& state, bool alone) {
     bool const reads = has_outputs();
     token_tiles read, erased;
     if (alone) {
       if constexpr (erases)
-        this->for_factors([&](auto k, int row) WANE_KERNEL_LAMBDA {
+        this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
           tile s[of_factor];
-          unroll<of_factor>([&](auto n) WANE_KERNEL_LAMBDA {
+          unroll<of_factor>([&](auto n) WANE_INLINE_LAMBDA {
             s[n] = where_read(state[k * of_factor + n], row + 8 * n);
           });
-          this->add_reads(erased, products_.left_of(s), at_.faded_read, row);
+          this->add_reads(erased, products_.left_of(s), at_.reads[1], row);
         });
       this->fade(state);
     }
-    this->for_factors([&](auto k, int row) WANE_KERNEL_LAMBDA {
+    this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
       auto const s = products_.left_of(state + k * of_factor);
       if constexpr (erases)
-        if (!alone) this->add_reads(erased, s, at_.faded_read, row);
-      if (reads) this->add_reads(read, s, at_.faded_query, row);
+        if (!alone) this->add_reads(erased, s, at_.reads[1], row);
+      if (reads) this->add_reads(read, s, at_.reads[0], row);
     });
     token_tiles const value = this->columns_of(at_.value);
     token_tiles written = value;
@@ -125,21 +123,21 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
       if constexpr (general) this->add(read, erased, at_.query_write);
       this->add(read, written, at_.query_key);
       if constexpr (has_direct<Token>)
-        this->for_numbers([&](int n, int e) WANE_KERNEL_LAMBDA {
+        this->for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
           float const direct = this->template get<float>(at_.direct, this->token_of_number(n, e));
           read.of[n].of[e] = multiply_add(direct, value.of[n].of[e], read.of[n].of[e]);
         });
     }
-    this->write_faded(state, this->scaled(written, at_.to_end), at_.faded_key, alone);
-    if constexpr (general) this->write(state, this->scaled(erased, at_.to_end), at_.faded_write);
+    if (!alone) this->fade(state);
+    this->write(state, this->scaled(written, at_.to_end), at_.writes[0]);
+    if constexpr (general) this->write(state, this->scaled(erased, at_.to_end), at_.writes[1]);
     if (reads) this->put_columns(at_.value, read);
   }
 
   // A tile of the state, but for rows that a token which resets does not read to erase.
-  WANE_KERNEL_INLINE tile where_read(tile s, int row) const {
+  WANE_INLINE tile where_read(tile s, int row) const {
     for (int e = 0; e < 4; ++e)
-      if (static_cast<float>(
-              this->template get<stored>(at_.faded_read, row + products_.column() + e % 2)) == 0.f)
+      if (this->template get<float>(at_.read, row + products_.column() + e % 2) == 0.f)
         s.of[e] = 0.f;
     return s;
   }

@@ -20,7 +20,7 @@ struct chunk_config {
   static constexpr int threads = Warps * warp_size;
   static constexpr int columns = Warps * 16;
   static constexpr int most_rows = MostRows;
-  static constexpr int blocks = MostRows > 64 ? 2 : 3;  // that a processor has registers for
+  static constexpr int blocks = MostRows > 128 ? 2 : 3;  // that a processor has registers for
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
 };
 inline constexpr int device_warps = 4;  // of a block on a GPU
@@ -36,7 +36,7 @@ WANE_HOST_DEVICE inline index chunks_in(index tokens) {
 WANE_HOST_DEVICE inline index first_chunk(sequence_list const& all, index n) {
   return all.starts ? all.starts[n] / chunk_tokens + n : n * chunks_in(all.time);
 }
-WANE_HOST_DEVICE inline index numbers_of_chunks(sequence_list const& all, index sequences) {
+inline index numbers_of_chunks(sequence_list const& all, index sequences) {
   return all.starts ? all.time / chunk_tokens + sequences : sequences * chunks_in(all.time);
 }
 // The last sequence whose chunks begin at or before this number.
@@ -63,76 +63,65 @@ WANE_HOST_DEVICE inline index whole_rows(index rows) { return (rows + 15) / 16 *
 inline constexpr int chunk_padding = 8;
 inline constexpr int chunk_stride = chunk_tokens + chunk_padding;
 template <class Config>
-inline constexpr int row_stride = Config::most_rows + chunk_padding;
-template <class Config>
 inline constexpr int column_stride = Config::columns + 4;
 
 // Rows of the state that a block of the adjoint has in shared memory at a time.
 inline constexpr int rows_at_a_time = 32;
 
-// Where the parts of shared memory lie, in bytes from its start; names as in micro_chunk.hpp. There
-// is room for as many rows as the kernel may have: so the compiler knows every place.
+// Where the parts of shared memory lie, in bytes from its start; names as in micro_chunk.hpp.
 struct chunk_layout : room {
-  // [token][row], and of what is written [row][token]: q P_t, b P_{t-1}, k P/P_s, a P/P_s; where a
-  // head fades, without the decays.
-  std::size_t faded_query = 0, faded_read = 0, faded_key = 0, faded_write = 0;
-  // [token][row], as tokens bring them. Where a head fades, those that are written alone: what
-  // reads is above.
-  std::size_t query = 0, key = 0, read = 0, write = 0, decay = 0;
-  // Of rows that fade, what reads and is written against a token between: queries and keys, and
-  // what erases.
-  std::size_t near_query = 0, near_read = 0;
-  std::size_t whole = 0, rest = 0;                                           // [row]: P
-  std::size_t query_key = 0, read_key = 0, query_write = 0, read_write = 0;  // [token][token]
-  std::size_t inverse = 0;
-  std::size_t value = 0;  // [token][column]
-  std::size_t direct = 0, factor = 0, to_token = 0, before_token = 0, to_end = 0;  // [token]
-  std::size_t ticket = 0;
+  int rows = 0, stride = 0;  // rows in whole factors of a product, and numbers of a line
+  std::size_t query, key, read, write, decay;  // [token][row], as tokens bring them
+  std::size_t near[2];                         // the same against a token between
+  std::size_t reads[2];                        // [token][row]: q P_t, b P_{t-1}
+  std::size_t writes[2];                       // [row][token]: k P/P_s, a P/P_s
+  std::size_t whole, rest;                     // [row]: P
+  std::size_t query_key, read_key, query_write, read_write, inverse;  // [token][token]
+  std::size_t value, direct, to_token, before_token, to_end, ticket;  // [token][column], [token]
   // Of the adjoint, [token][column], and [row][column] of the state before a chunk and of the
   // cotangent behind it.
-  std::size_t written = 0, output_gradient = 0, erased_gradient = 0, value_gradient = 0;
-  std::size_t state = 0, cotangent = 0;
+  std::size_t written, output_gradient, erased_gradient, value_gradient, state, cotangent;
   // Of gradients, [token][row], and of the pairs' four kinds, [kind][token][token].
-  std::size_t decay_gradient = 0, pair_gradients = 0;
+  std::size_t decay_gradient, pair_gradients;
 
   template <class Config, class Token, class Stored>
-  static constexpr chunk_layout of() {
+  static chunk_layout of(index rows) {
     constexpr bool erases = has_erase<Token>, general = has_erase_write<Token>;
     constexpr bool by_row = fading_of<Token> == fading::row;
-    constexpr int rows = Config::most_rows, by_token = chunk_tokens * row_stride<Config>;
-    constexpr int of_row = rows * chunk_stride, of_pairs = chunk_tokens * chunk_stride;
-    constexpr std::size_t size = sizeof(Stored), brought = by_row ? sizeof(float) : size;
-    chunk_layout at;
-    at.faded_query = at.take(by_token, size);
-    at.faded_read = at.take(erases ? by_token : 0, size);
-    at.faded_key = at.take(of_row, size);
-    at.faded_write = at.take(general ? of_row : 0, size);
-    at.query = at.take(by_row ? by_token : 0);
-    at.read = at.take(by_row && erases ? by_token : 0);
-    at.key = at.take(by_token, brought);
-    at.write = at.take(general ? by_token : 0, brought);
+    chunk_layout at(rows);
+    int const by_token = chunk_tokens * at.stride, of_row = at.rows * chunk_stride;
+    int const of_pairs = chunk_tokens * chunk_stride;
+    at.query = at.take(by_token);
+    at.key = at.take(by_token);
+    at.read = at.take(erases ? by_token : 0);
+    at.write = at.take(general ? by_token : 0);
     at.decay = at.take(by_row ? by_token : chunk_tokens);
-    at.near_query = at.take(by_row ? by_token : 0, size);
-    at.near_read = at.take(by_row && erases ? by_token : 0, size);
-    at.whole = at.take(by_row ? rows : 1);
-    at.rest = at.take(by_row ? rows : 1);
+    at.near[0] = at.take(by_row ? by_token : 0, sizeof(Stored));
+    at.near[1] = at.take(by_row && erases ? by_token : 0, sizeof(Stored));
+    at.reads[0] = at.take(by_token, sizeof(Stored));
+    at.reads[1] = at.take(erases ? by_token : 0, sizeof(Stored));
+    at.writes[0] = at.take(of_row, sizeof(Stored));
+    at.writes[1] = at.take(general ? of_row : 0, sizeof(Stored));
+    at.whole = at.take(by_row ? at.rows : 1);
+    at.rest = at.take(by_row ? at.rows : 1);
     at.query_key = at.take(of_pairs);
     at.read_key = at.take(erases ? of_pairs : 0);
     at.query_write = at.take(general ? of_pairs : 0);
     at.read_write = at.take(general ? of_pairs : 0);
     at.inverse = at.take(erases ? of_pairs : 0);
     at.value = at.take(chunk_tokens * column_stride<Config>);
-    for (std::size_t* of_tokens :
-         {&at.direct, &at.factor, &at.to_token, &at.before_token, &at.to_end})
-      *of_tokens = at.take(chunk_tokens);
+    at.direct = at.take(has_direct<Token> ? chunk_tokens : 0);
+    at.to_token = at.take(chunk_tokens);
+    at.before_token = at.take(chunk_tokens);
+    at.to_end = at.take(chunk_tokens);
     at.ticket = at.take(2, sizeof(std::uint64_t));
     return at;
   }
   template <class Config, class Token, class Stored>
-  static constexpr chunk_layout of_adjoint() {
-    chunk_layout at = of<Config, Token, Stored>();
-    constexpr int of_columns = chunk_tokens * column_stride<Config>;
-    constexpr int of_state = rows_at_a_time * column_stride<Config>;
+  static chunk_layout of_adjoint(index rows) {
+    chunk_layout at = of<Config, Token, Stored>(rows);
+    int const of_columns = chunk_tokens * column_stride<Config>;
+    int const of_state = rows_at_a_time * column_stride<Config>;
     at.written = at.take(has_erase<Token> ? of_columns : 0);
     at.output_gradient = at.take(of_columns);
     at.erased_gradient = at.take(has_erase<Token> ? of_columns : 0);
@@ -141,17 +130,21 @@ struct chunk_layout : room {
     at.cotangent = at.take(of_state);
     return at;
   }
-  template <class Config, class Token>
-  static constexpr chunk_layout of_gradients() {
+  template <class Token>
+  static chunk_layout of_gradients(index rows) {
     constexpr bool by_row = fading_of<Token> == fading::row;
-    chunk_layout at;
+    chunk_layout at(rows);
+    int const by_token = chunk_tokens * at.stride;
     for (std::size_t* terms : {&at.query, &at.key, &at.read, &at.write, &at.decay_gradient})
-      *terms = at.take(chunk_tokens * row_stride<Config>);
+      *terms = at.take(by_token);
     at.decay = by_row ? at.decay_gradient : at.take(chunk_tokens);
-    at.factor = at.take(chunk_tokens);
     at.pair_gradients = at.take(4 * chunk_tokens * chunk_tokens);
     return at;
   }
+
+ private:
+  explicit chunk_layout(index rows_of_state)
+      : rows(static_cast<int>(whole_rows(rows_of_state))), stride(rows + chunk_padding) {}
 };
 
 // Segments of sequences that are walked side by side, twice: first for what each makes of a state,
@@ -192,7 +185,8 @@ struct chunk_segments {
 template <class Stored>
 struct chunk_walks {
   recurrence_shape shape;
-  index pieces;             // of the columns of a head
+  index pieces;  // of the columns of a head
+  chunk_layout layout;
   std::uint64_t* counters;  // tickets, and blocks that have ended; zero at first
   Stored* kept;             // states before chunks, [number][head][row][column], whole rows and
                             // pieces; of a run none
@@ -200,8 +194,6 @@ struct chunk_walks {
 template <class Op, class Out, class State>
 struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks<stored_for<Out>> {
   static constexpr bool goes_back = false;
-  template <class Config>
-  static constexpr chunk_layout layout = chunk_layout::of<Config, token_of<Op>, stored_for<Out>>();
   chunk_segments segments;
 
   // Pieces of a head that are walked, and how often sequences are.

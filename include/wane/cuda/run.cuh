@@ -30,8 +30,7 @@ __global__ void __launch_bounds__(Config::threads, 1)
 template <class Config, class Arguments>
 void launch_chunks(stream on, void (*kernel)(Arguments), Arguments const& arguments) {
   launch_blocks<Config::threads>(on, kernel, arguments, arguments.shape.rows,
-                                 arguments.work_items(), arguments.counters, bytes_of_counters,
-                                 Arguments::template layout<Config>.bytes);
+                                 arguments.work_items(), arguments.counters, bytes_of_counters);
 }
 // A walk, or those of segments and the links between them.
 template <class Config, class Arguments>

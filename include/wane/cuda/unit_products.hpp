@@ -64,27 +64,21 @@ class unit_products {
   WANE_HOST_DEVICE int row() const { return row_; }
   WANE_HOST_DEVICE int column() const { return column_; }
 
-  // A left factor whose rows lie `stride` apart.
+  // A tile of numbers whose rows lie `stride` apart.
   template <class X>
-  WANE_KERNEL_INLINE left read_left(X const* x, int stride) const {
-    left a;
-    unroll<2 * tiles>([&](auto n) WANE_KERNEL_LAMBDA {
-      // The unit's order of pairs, or of numbers, as left_of has it.
-      constexpr int row = n % 2, at = n / 2;
+  WANE_INLINE tile read(X const* x, int stride) const {
+    tile t;
+    for (int n = 0; n < 2; ++n) {
       auto const two = machine_.read_shared(
-          reinterpret_cast<pair_of<X> const*>(x + (row_ + 8 * row) * stride + column_ + 8 * at));
-      unroll<2>([&](auto e) WANE_KERNEL_LAMBDA {
-        split(two.of[e], [&](int part) -> T& {
-          return a.part[part].of[tiles == 2 ? 2 * n + e : row + 2 * e];
-        });
-      });
-    });
-    return a;
+          reinterpret_cast<pair_of<X> const*>(x + (row_ + 8 * n) * stride + column_));
+      for (int e = 0; e < 2; ++e) t.of[2 * n + e] = static_cast<float>(two.of[e]);
+    }
+    return t;
   }
 
-  WANE_KERNEL_INLINE left left_of(tile const* x) const {
+  WANE_INLINE left left_of(tile const* x) const {
     left a;
-    unroll<4 * tiles>([&](auto i) WANE_KERNEL_LAMBDA {
+    unroll<4 * tiles>([&](auto i) WANE_INLINE_LAMBDA {
       // Of one tile alone, the unit takes the columns in another order.
       constexpr int from = tiles == 2 ? i % 4 : i % 2 * 2 + i / 2;
       split(x[i / 4].of[from], [&](int part) -> T& { return a.part[part].of[i]; });
@@ -94,16 +88,16 @@ class unit_products {
 
   // sum += a b, the columns of b, 8 of them, lying `stride` apart, each 8 * tiles neighbours.
   template <class X>
-  WANE_KERNEL_INLINE void add(tile& sum, left const& a, X const* b, int stride) const {
-    add_with(sum, a, [&](int n) WANE_KERNEL_LAMBDA {
+  WANE_INLINE void add(tile& sum, left const& a, X const* b, int stride) const {
+    add_with(sum, a, [&](int n) WANE_INLINE_LAMBDA {
       return machine_.read_shared(
           reinterpret_cast<pair_of<X> const*>(b + row_ * stride + column_ + 8 * n));
     });
   }
   // The same where it is the rows of b that lie `stride` apart, each 8 neighbours.
   template <class X>
-  WANE_KERNEL_INLINE void add_transposed(tile& sum, left const& a, X const* b, int stride) const {
-    add_with(sum, a, [&](int n) WANE_KERNEL_LAMBDA {
+  WANE_INLINE void add_transposed(tile& sum, left const& a, X const* b, int stride) const {
+    add_with(sum, a, [&](int n) WANE_INLINE_LAMBDA {
       X const* const from = b + (column_ + 8 * n) * stride + row_;
       return pair_of<X>{{machine_.read_shared(from), machine_.read_shared(from + stride)}};
     });
@@ -111,11 +105,11 @@ class unit_products {
 
  private:
   template <class Read>
-  WANE_KERNEL_INLINE void add_with(tile& sum, left const& a, Read const& read) const {
+  WANE_INLINE void add_with(tile& sum, left const& a, Read const& read) const {
     typename unit::right right[Precision::parts];
-    unroll<tiles>([&](auto n) WANE_KERNEL_LAMBDA {
+    unroll<tiles>([&](auto n) WANE_INLINE_LAMBDA {
       auto const two = read(n);
-      unroll<2>([&](auto e) WANE_KERNEL_LAMBDA {
+      unroll<2>([&](auto e) WANE_INLINE_LAMBDA {
         split(two.of[e], [&](int part) -> T& { return right[part].of[2 * n + e]; });
       });
     });
@@ -128,7 +122,7 @@ class unit_products {
 
   // x in parts, each what the ones before have left.
   template <class X, class Part>
-  WANE_KERNEL_INLINE static void split(X x, Part const& part) {
+  WANE_INLINE static void split(X x, Part const& part) {
     if constexpr (std::is_same_v<X, T>) {
       part(0) = x;
     } else {
