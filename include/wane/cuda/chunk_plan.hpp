@@ -36,7 +36,7 @@ WANE_HOST_DEVICE inline index chunks_in(index tokens) {
 WANE_HOST_DEVICE inline index first_chunk(sequence_list const& all, index n) {
   return all.starts ? all.starts[n] / chunk_tokens + n : n * chunks_in(all.time);
 }
-inline index numbers_of_chunks(sequence_list const& all, index sequences) {
+WANE_HOST_DEVICE inline index numbers_of_chunks(sequence_list const& all, index sequences) {
   return all.starts ? all.time / chunk_tokens + sequences : sequences * chunks_in(all.time);
 }
 // The last sequence whose chunks begin at or before this number.

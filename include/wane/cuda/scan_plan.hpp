@@ -131,12 +131,12 @@ struct staged_size {
   std::size_t* bytes;
 
   template <class View>
-  View by_column(View const& x) const {
+  WANE_HOST_DEVICE View by_column(View const& x) const {
     *bytes += rounded_up(static_cast<std::size_t>(numbers) * sizeof(*x.data));
     return x;
   }
   template <class View>
-  View whole(View const& x) const {
+  WANE_HOST_DEVICE View whole(View const& x) const {
     return x;
   }
 };
