@@ -1,7 +1,7 @@
 # Builds and runs everything that must pass:
 #   sh cmake/test.sh [--slow]
-# --slow adds the tests with the label slow, and sanitizes those too that only compare numbers. The
-# last lines are ctest's.
+# --slow adds the tests with the label slow, and sanitizes all tests and the examples. The last lines
+# are ctest's.
 # SPDX-License-Identifier: MIT
 set -eu
 . "$(dirname "$0")/packages.sh"
@@ -25,11 +25,9 @@ cmake --build --preset dev
 
 if wane_has_program clang++; then
   wane_stage "clang++, address and undefined behaviour sanitizers: build"
-  if [ "$slow" = yes ]; then
-    cmake --preset sanitize -DWANE_TEST_FILES=
-  else
-    cmake --preset sanitize
-  fi
+  all=
+  if [ "$slow" = yes ]; then all='-DWANE_TEST_FILES= -DWANE_EXAMPLES=ON'; fi
+  cmake --preset sanitize $all
   cmake --build --preset sanitize
   wane_stage "clang++, address and undefined behaviour sanitizers: test"
   ctest --preset sanitize
