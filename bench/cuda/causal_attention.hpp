@@ -48,11 +48,8 @@ class causal_attention {
     machine_.template wait<0>();
     machine_.barrier();
     bfloat16 const* const rows = at(0) + warp() * 16 * stride;
-    unroll<Width / 16>([&](auto n) WANE_INLINE_LAMBDA {
-      numbers const two[] = {products_.read(rows + n * 16, stride),
-                             products_.read(rows + n * 16 + 8, stride)};
-      query[n] = products_.left_of(two);
-    });
+    unroll<Width / 16>(
+        [&](auto n) WANE_INLINE_LAMBDA { query[n] = products_.read_left(rows + n * 16, stride); });
     machine_.barrier();
     bring_pair(0);
     for (index n = 0; n <= own; ++n) {

@@ -27,6 +27,11 @@ TEST(EmulatedChunkAdjoint, IsThatOfTheRecurrence) {
 TEST(EmulatedChunkAdjoint, IsThatOfTheRecurrenceWithManyRows) {
   two.gated_delta_net<float>(many_rows), two.rwkv7<float>(many_rows);
 }
+// More than a warp has registers for.
+TEST(EmulatedChunkAdjoint, IsThatOfTheRecurrenceWithRowsInMemory) {
+  support::chunk_adjoint_cases<emulated_runner<cuda::chunk_config<1, 144>>>().kimi<float>(
+      {.batch = 2, .time = 18, .heads = 1, .rows = 130, .columns = 5});
+}
 TEST(EmulatedChunkAdjoint, IsThatOfTheRecurrenceInSixteenBits) {
   one.gated_delta_net<bfloat16>(three_pieces), one.rwkv7<bfloat16>(three_pieces);
   one.kimi<float16>(three_pieces);

@@ -39,7 +39,7 @@ struct faulty_adjoint {
   }
   template <class Arguments, class Body>
   static void grid(Arguments const& arguments, int missing, Body const& body) {
-    support::run_without<config::threads>(missing, arguments.layout.bytes,
+    support::run_without<config::threads>(missing, Arguments::template layout<config>.bytes,
                                           [&](auto& machine) { body(machine, arguments); });
   }
 };

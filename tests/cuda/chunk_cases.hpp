@@ -88,6 +88,12 @@ struct chunk_cases {
     for (std::size_t t : {0u, 15u, 16u, 39u}) EXPECT_TRUE(std::isnan(y[t * 17 + 2])) << t;
   }
 
+  // A decay that is no number leaves no trace in the tokens before it.
+  void keep_decays_that_are_no_number_behind() const {
+    behind([](auto const& x) { return x.rwkv7(); });
+    behind([](auto const& x) { return x.vla_delta_net(); });
+  }
+
  protected:
   template <class Io, class Make>
   void both_ways(char const* name, chunk_shape const& shape, bool strong, Make const& make) const {
@@ -111,6 +117,23 @@ struct chunk_cases {
   }
 
  private:
+  template <class Make>
+  void behind(Make const& make) const {
+    chunk_numbers<float> x{.shape = {.time = 40, .heads = 1}};
+    x.factor.assign(x.factor.size(), 0.5f);
+    auto const outputs = [&] {
+      auto const op = make(x);
+      std::vector<float> y(40 * 17);
+      runner(op, wane::sequence_view<float>(y.data(), 1, 40, 1, 17), wane::run_options<float>{});
+      return y;
+    };
+    auto const should_be = outputs();
+    float const none = std::numeric_limits<float>::quiet_NaN();
+    x.by_row[5 * 21 + 3] = x.factor[21] = none;
+    auto const is = outputs();
+    for (std::size_t n = 0; n < 21 * 17; ++n) EXPECT_NEAR(is[n], should_be[n], 1e-5) << n;
+    EXPECT_TRUE(std::isnan(is[22 * 17]));
+  }
   template <class Make>
   void forget(Make const& make) const {
     chunk_numbers<float> x{.shape = {.time = 40, .heads = 1}};

@@ -24,6 +24,9 @@ void expect_all(support::chunk_shape const& shape) {
   one_warp.gated_delta_net<Io>(shape), one_warp.kimi<Io>(shape), one_warp.rwkv7<Io>(shape);
 }
 TEST(EmulatedChunks, AreTheRecurrence) { expect_all<float>(plain), expect_all<float>(smallest); }
+TEST(EmulatedChunks, AreTheRecurrenceWhereNothingIsPadded) {
+  expect_all<float>({.rows = 16, .columns = 16}), expect_all<bfloat16>({.rows = 16, .columns = 32});
+}
 TEST(EmulatedChunks, AreTheRecurrenceInBfloat16) { expect_all<bfloat16>(plain); }
 TEST(EmulatedChunks, AreTheRecurrenceInFloat16) {
   one_warp.gated_delta_net<float16>(plain), one_warp.rwkv7<float16>(plain);
@@ -31,6 +34,12 @@ TEST(EmulatedChunks, AreTheRecurrenceInFloat16) {
 TEST(EmulatedChunks, AreTheRecurrenceWithManyRows) {
   two_warps.gla<float>(many_rows), two_warps.gated_delta_net<bfloat16>(many_rows);
   two_warps.rwkv7<float>(many_rows);
+}
+// More than a warp has registers for.
+TEST(EmulatedChunks, AreTheRecurrenceWithRowsInMemory) {
+  support::chunk_shape const rows{.batch = 2, .time = 18, .heads = 1, .rows = 130, .columns = 5};
+  support::chunk_cases<chunks<1, 144>> const cases;
+  cases.gated_delta_net<bfloat16>(rows), cases.kimi<float>(rows);
 }
 TEST(EmulatedChunks, AreTheRecurrenceHoweverStrongDecaysAre) {
   one_warp.gla<float>(plain, true), one_warp.gated_delta_net<float>(plain, true);
@@ -44,6 +53,9 @@ TEST(EmulatedChunksThatReset, ForgetWhatIsNoNumber) {
   support::chunk_cases<chunks<2, 16>>().forget_what_is_no_number();
   support::chunk_cases<chunks<2, 16>>().forget_in_rows();
   support::chunk_cases<chunks<2, 16>>().keep_what_is_no_number();
+}
+TEST(EmulatedChunks, KeepDecaysThatAreNoNumberBehind) {
+  one_warp.keep_decays_that_are_no_number_behind();
 }
 
 TEST(EmulatedChunksInEveryOrder, GiveTheSameBits) {

@@ -58,7 +58,8 @@ outcome with_fault(Op const& op, Exact const& exact, fault const& what, unsigned
     auto arguments = wane::cuda::chunk_call<config>(of, y, memory, options);
     arguments.counters[0] = arguments.counters[1] = 0;
     arguments.blocks = 1;
-    wane::testing::emulated_grid<config::threads> grid({1, seed}, arguments.layout.bytes);
+    wane::testing::emulated_grid<config::threads> grid(
+        {1, seed}, decltype(arguments)::template layout<config>.bytes);
     grid.run([&](sound_machine& sound) {
       faulty_machine machine(sound, what);
       wane::cuda::chunk_kernel<config>(machine, arguments);

@@ -24,6 +24,10 @@ TEST_F(GpuChunks, AreTheRecurrenceOfRowsThatFadeAndEraseElsewhere) {
   cases.rwkv7<wane::float16>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
   cases.rwkv7<wane::float16>({.time = 100, .rows = 61, .columns = 5}, true);
 }
+TEST_F(GpuChunks, AreTheRecurrenceOfRowsThatFadeInBfloat16) {
+  cases.kimi<wane::bfloat16>({.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 128});
+  cases.kimi<wane::bfloat16>({.time = 100, .rows = 61, .columns = 5}, true);
+}
 TEST_F(GpuChunks, AreTheRecurrenceInSegments) {
   cases.gated_delta_net<float>({.time = 3001, .heads = 1, .rows = 64, .columns = 64});
   cases.rwkv7<wane::float16>({.time = 3001, .heads = 2, .rows = 64, .columns = 70});
@@ -40,6 +44,9 @@ TEST_F(GpuChunks, HaveTheAdjointOfTheRecurrence) {
   back.gated_delta_net<float>({.time = 100, .rows = 61, .columns = 5}, true);
   back.gated_delta_net<float>({.time = 50, .rows = 256, .columns = 130});
   back.gated_delta_net<float>({.time = 3001, .heads = 1, .rows = 64, .columns = 64});
+}
+TEST_F(GpuChunks, HaveTheAdjointOfRowsThatFadeInBfloat16) {
+  back.kimi<wane::bfloat16>({.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 128});
 }
 TEST_F(GpuChunks, ForgetWhatIsNoNumberWhereTheyReset) {
   cases.forget_what_is_no_number(), cases.keep_what_is_no_number();

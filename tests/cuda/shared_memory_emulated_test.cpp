@@ -51,18 +51,17 @@ TEST(SharedMemory, OfMemoriesWithKeysFitsADeviceForManyRows) {
 }
 
 // As docs/cuda.md says of chunks.
-template <class Op, class Stored>
-double kilobytes_of_chunks(index rows) {
-  using config = cuda::chunk_config<4, 256>;
-  return static_cast<double>(cuda::chunk_layout::of<config, token_of<Op>, Stored>(rows).bytes) /
-         1024;
+template <class Op, class Stored, int Rows>
+double kilobytes_of_chunks() {
+  using config = cuda::chunk_config<cuda::device_warps, Rows>;
+  return static_cast<double>(cuda::chunk_layout::of<config, token_of<Op>, Stored>().bytes) / 1024;
 }
 TEST(SharedMemory, OfChunksFitsADevice) {
-  EXPECT_NEAR((kilobytes_of_chunks<gla<bfloat16, token_view<bfloat16 const>>, bfloat16>(256)), 59,
+  EXPECT_NEAR((kilobytes_of_chunks<gla<bfloat16, token_view<bfloat16 const>>, bfloat16, 256>()), 35,
               0.5);
-  EXPECT_NEAR((kilobytes_of_chunks<kimi_delta_attention<float>, float>(128)), 90, 0.5);
-  EXPECT_NEAR((kilobytes_of_chunks<rwkv7<float>, float>(128)), 114, 0.5);
-  EXPECT_NEAR((kilobytes_of_chunks<rwkv7<float>, float>(256)), 211, 0.5);
+  EXPECT_NEAR((kilobytes_of_chunks<kimi_delta_attention<float>, float, 128>()), 90, 0.5);
+  EXPECT_NEAR((kilobytes_of_chunks<rwkv7<float>, float, 128>()), 114, 0.5);
+  EXPECT_NEAR((kilobytes_of_chunks<rwkv7<float>, float, 256>()), 211, 0.5);
 }
 
 template <int Threads>

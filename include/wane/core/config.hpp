@@ -14,6 +14,11 @@
 #define WANE_HOST_DEVICE
 #endif
 
+// The code is that of a GPU which rounds to bfloat16, float16 and TF32 by instructions.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define WANE_ROUNDS_BY_INSTRUCTION
+#endif
+
 #if defined(__SANITIZE_ADDRESS__)
 #define WANE_ADDRESS_SANITIZER
 #elif defined(__has_feature)
@@ -23,8 +28,9 @@
 #endif
 
 // Speed wants its small functions inlined whatever the compiler thinks. Where nobody looks at it,
-// under a sanitizer or with WANE_NO_FORCED_INLINE, the code compiles sooner (docs/design.md).
-#if defined(WANE_ADDRESS_SANITIZER) || defined(WANE_NO_FORCED_INLINE)
+// under a sanitizer or with WANE_NO_FORCED_INLINE, the code compiles sooner (docs/design.md); but
+// in a GPU's code, whose registers and places in memory the compiler must see through.
+#if (defined(WANE_ADDRESS_SANITIZER) || defined(WANE_NO_FORCED_INLINE)) && !defined(__CUDA_ARCH__)
 #define WANE_HOST_INLINE inline
 #define WANE_INLINE_LAMBDA
 #else

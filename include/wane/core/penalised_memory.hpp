@@ -38,7 +38,8 @@ struct penalty_refresh {
 //   lambda(head)             > 0
 //   refresh()                its penalty_refresh
 //   terms_at(place)          has key(i), query(i) and value(j), and
-//   direction_at(place)(i)   u; i and j may be lanes where layout() says so
+//   direction_at(place)(i)   u; i and j may be lanes where layout() says so. On a GPU both are
+//                            given sums, too (row_lanes.hpp)
 //   memory(directions, t)    S alone, an affine recurrence, its write directions read from
 //                            directions [B, T, H, K] at time - t
 template <class Op>

@@ -231,10 +231,19 @@ concept reads_tokens = reads_lanes<Op> && requires(Op const& op) {
 
 // An operator may say where a token lies, so that it can be brought near in time:
 // each_row(at, visit) calls visit(p, n) for the n neighbours at p that a token reads, and others.
-template <class Op>
-concept knows_rows = requires(Op const& op, void (&visit)(void const*, index)) {
-  op.each_row(place<>{}, [](auto const*, index) {});
+struct visit_of_nothing {
+  WANE_HOST_DEVICE void operator()(auto const*, index) const {}
 };
+template <class Op>
+concept knows_rows = requires(Op const& op) {
+  op.each_row(place<>{}, visit_of_nothing{});
+};
+// A number of the token's head alone, for visits that have `number`: on a CPU one line has those of
+// many heads.
+template <class T>
+WANE_INLINE void visit_number(auto const& visit, T const* x) {
+  if constexpr (requires { visit.number(x); }) visit.number(x);
+}
 
 template <has_shape Op>
 layout layout_of(Op const& op) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
+
 #include "wane/core/recurrence.hpp"
 
 namespace wane {
@@ -62,5 +64,29 @@ class row_sum {
   T rest_ = T(0);
   [[no_unique_address]] std::conditional_t<fits_simd<T>, simd<T, simd_width<T>>, nothing> part_{};
 };
+
+// How a token finds a sum over rows that its terms ask for, a length, say: by itself. Where threads
+// share a token, their kernel gives at(place, sums) sums of its own.
+struct own_sums {
+  // The sum of left(i) right(i). `in_lanes` is std::false_type where these know no lanes.
+  template <class T>
+  WANE_INLINE static T dot(auto in_lanes, index rows, auto const& left, auto const& right) {
+    row_sum<T> total;
+    auto const add = [&](auto i) WANE_INLINE_LAMBDA { total.add(left(i), right(i)); };
+    if constexpr (std::same_as<decltype(in_lanes), std::false_type>)
+      for (index i = 0; i < rows; ++i) add(i);
+    else
+      for_row_lanes<T>(in_lanes, rows, add);
+    return total.total();
+  }
+};
+// The token of an operator that takes sums, or of one that does not.
+template <class Op, class Sums>
+WANE_INLINE token_of<Op> token_at(Op const& op, place<> where, Sums const& sums) {
+  if constexpr (requires { op.at(where, sums); })
+    return op.at(where, sums);
+  else
+    return op.at(where);
+}
 
 }  // namespace wane

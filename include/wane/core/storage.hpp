@@ -24,8 +24,13 @@ struct bfloat16 {
   std::uint16_t bits = 0;
 
   bfloat16() = default;
-  WANE_HOST_DEVICE explicit bfloat16(float value)
-      : bits(static_cast<std::uint16_t>(narrow<float>(__builtin_bit_cast(std::uint32_t, value)))) {}
+  WANE_HOST_DEVICE explicit bfloat16(float value) {
+#ifdef WANE_ROUNDS_BY_INSTRUCTION
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+#else
+    bits = static_cast<std::uint16_t>(narrow<float>(__builtin_bit_cast(std::uint32_t, value)));
+#endif
+  }
   WANE_HOST_DEVICE operator float() const {
     return __builtin_bit_cast(float, widen<float>(std::uint32_t{bits}));
   }
@@ -46,8 +51,13 @@ struct float16 {
   std::uint16_t bits = 0;
 
   float16() = default;
-  WANE_HOST_DEVICE explicit float16(float value)
-      : bits(static_cast<std::uint16_t>(narrow<float>(__builtin_bit_cast(std::uint32_t, value)))) {}
+  WANE_HOST_DEVICE explicit float16(float value) {
+#ifdef WANE_ROUNDS_BY_INSTRUCTION
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+#else
+    bits = static_cast<std::uint16_t>(narrow<float>(__builtin_bit_cast(std::uint32_t, value)));
+#endif
+  }
   WANE_HOST_DEVICE operator float() const {
     return __builtin_bit_cast(float, widen<float>(std::uint32_t{bits}));
   }

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(Config::threads, 2) device_chunk_adjoint(
 }
 template <class Config, class Op, class Out, class Gradients, class State>
 __global__ void __launch_bounds__(Config::threads, 1) device_chunk_gradients(
-    __grid_constant__ chunk_adjoint_arguments<Op, Out, Gradients, State> const arguments) {
+    __grid_constant__ chunk_gradient_arguments<Op, Out, Gradients, State> const arguments) {
   device_thread<Config::threads> machine;
   chunk_gradients_kernel<Config>(machine, arguments, static_cast<index>(blockIdx.x));
 }
@@ -52,10 +52,10 @@ template <class Config, class Op, class Dy, class Gradients, class State>
 void prepare_chunk_adjoint(chunk_adjoint_calls<Op, Dy, Gradients, State> const& calls) {
   auto const last = calls.last();
   prepare_kernel(device_chunk_adjoint<Config, Op, Dy, Gradients, State>, last.shape.rows,
-                 calls.backward.layout.bytes);
+                 calls.backward.template layout<Config>.bytes);
   if constexpr (takes_sums<Gradients, Op>)
-    prepare_kernel(device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>,
-                   last.shape.rows, last.layout.bytes);
+    prepare_kernel(device_chunk_gradients<Config, Op, Dy, Gradients, State>, last.shape.rows,
+                   last.template layout<Config>.bytes);
 }
 template <class Config, class Op, class Dy, class Gradients, class State>
 void queue_chunk_adjoint(stream on, chunk_adjoint_calls<Op, Dy, Gradients, State> const& calls) {
@@ -64,9 +64,8 @@ void queue_chunk_adjoint(stream on, chunk_adjoint_calls<Op, Dy, Gradients, State
                           calls.backward);
   auto const last = calls.last();
   if constexpr (takes_sums<Gradients, Op>)
-    launch_grid<any_chunk_config::threads>(
-        on, device_chunk_gradients<any_chunk_config, Op, Dy, Gradients, State>, last, calls.chunks,
-        last.layout.bytes);
+    launch_grid<Config::threads>(on, device_chunk_gradients<Config, Op, Dy, Gradients, State>, last,
+                                 calls.chunks, last.template layout<Config>.bytes);
 }
 
 template <class Config, class Op, class State>
@@ -99,17 +98,15 @@ void queue_penalised_adjoint(stream on, Op const& op, sequence_view<Out> const& 
                              adjoint_options<State> const& options) {
   using Config = penalty_config<MostRows>;
   using chunk = chunk_config<device_warps, MostRows>;
-  // That for 64 rows spills registers on sm_80.
-  using walk_back = chunk_config<device_warps, std::max(MostRows, 128)>;
   auto const calls = penalised_adjoint_call<Config, any_chunk_config>(op, output_gradient,
                                                                       gradients, memory, options);
   auto* const answers = device_answers<Config, Op, State>;
   prepare_kernel(answers, calls.answers.shape.rows, calls.answers.layout.bytes);
-  auto const of_memory = chunk_adjoint_call<walk_back>(calls.memory, output_gradient,
-                                                       calls.of_memory, calls.lent, calls.options);
-  prepare_chunk_adjoint<walk_back>(of_memory);
+  auto const of_memory = chunk_adjoint_call<chunk>(calls.memory, output_gradient, calls.of_memory,
+                                                   calls.lent, calls.options);
+  prepare_chunk_adjoint<chunk>(of_memory);
   queue_penalties<Config>(on, calls.directions);
-  queue_chunk_adjoint<walk_back>(on, of_memory);
+  queue_chunk_adjoint<chunk>(on, of_memory);
   launch_grid<Config::threads>(on, answers, calls.answers, calls.answers.work_items(),
                                calls.answers.layout.bytes);
   queue_chunks<chunk>(on, calls.sums, calls.gradients.sums, calls.lent, calls.options_of_sums);

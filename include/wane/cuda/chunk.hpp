@@ -19,7 +19,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
   WANE_HOST_DEVICE chunk_walk(M& machine, chunk_arguments<Op, Out, State> const& a)
       : base(machine, a) {}
 
-  WANE_HOST_DEVICE void operator()() {
+  WANE_INLINE void operator()() {
     this->for_work(a_.pieces_now(), [&](index n) WANE_INLINE_LAMBDA { walk(n); });
     write_positions(machine_, a_, a_.counters + 1,
                     this->template shared<std::uint64_t>(at_.ticket) + 1);
@@ -38,8 +38,10 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
     for (index k = segment * a_.segments.tokens; k < end;) {
       int const n = one_by_one > 0 ? 1 : static_cast<int>(at_most(index{tokens}, end - k));
       bool const present = this->token() < n;
-      auto const where = of.at(k + this->token(), this->head_);
-      auto const found = this->bring(where, present, this->first_column());
+      auto const where = of.at(k + at_most(this->token(), n - 1), this->head_);
+      auto const found = this->bring(where, present, n == tokens, this->first_column());
+      if (index const next = k + tokens + this->token(); n == tokens && next < end)
+        this->ask_for(of.at(next, this->head_));
       // A product with a decay of 0 is a reset only of finite numbers, and one with a token that is
       // not read is 0 only of these.
       bool const resets = machine_.any(found.resets || (n > 1 && !found.finite()));
@@ -51,22 +53,25 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
       this->prepare({resets, resets});
       advance(state, resets);
       machine_.barrier();
-      if (present && has_outputs())
-        this->for_columns([&](int j) {
-          if (this->first_column() + j < a_.shape.columns)
-            a_.output.write(where, this->first_column() + j,
-                            this->template get<float>(at_.value, this->value_at(this->token(), j)));
-        });
+      if (present && has_outputs()) give_outputs(where);
       k += n, one_by_one -= one_by_one > 0;
     }
     if (a_.segments.now == part::effects)
-      this->leave(state, segment + 1);
+      this->save(state, this->before(segment + 1));
     else if (last)
       this->save(state, a_.final);
   }
 
+  WANE_INLINE void give_outputs(place<> where) const {
+    index const first = this->first_column();
+    this->for_columns([&](int j, auto) WANE_INLINE_LAMBDA {
+      if (first + j < a_.shape.columns)
+        a_.output.write(where, first + j,
+                        this->template get<float>(at_.value, this->value_at(this->token(), j)));
+    });
+  }
   // Is what tokens read asked for?
-  WANE_HOST_DEVICE bool has_outputs() const {
+  WANE_INLINE bool has_outputs() const {
     return a_.output.data && a_.segments.now != part::effects;
   }
 
@@ -74,9 +79,9 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
   WANE_INLINE void begin(warp_state& state, index segment) const {
     if (this->piece_ < a_.pieces) return base::begin(state, a_.initial, segment);
     index const unit = (this->piece_ - a_.pieces) * Config::columns;
-    unroll<base::tiles>([&](auto r) WANE_INLINE_LAMBDA {
+    this->template over_state<base::tiles>([&](auto r) WANE_INLINE_LAMBDA {
       state[r] = {};
-      for (int e = 0; e < 4 && 8 * r < at_.rows; ++e)
+      for (int e = 0; e < 4; ++e)
         if (8 * r + products_.column() + e % 2 == unit + this->column_of_number(e))
           state[r].of[e] = 1.f;
     });
@@ -84,11 +89,8 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
 
   // The state before the chunk that begins with token k.
   WANE_INLINE void keep(warp_state const& state, index k) const {
-    if (!a_.kept || a_.segments.now == part::effects) return;
-    index const place = this->place_of_chunk(k);
-    this->for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-      for (int e = 0; e < 4; ++e) *this->kept(place, r, e) = stored(state[r].of[e]);
-    });
+    if (a_.kept && a_.segments.now != part::effects)
+      this->save(state, this->kept(this->place_of_chunk(k)));
   }
 
   // The chunk that is prepared, through the columns of this warp.
@@ -102,15 +104,15 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
           unroll<of_factor>([&](auto n) WANE_INLINE_LAMBDA {
             s[n] = where_read(state[k * of_factor + n], row + 8 * n);
           });
-          this->add_reads(erased, products_.left_of(s), at_.reads[1], row);
+          this->add_reads(erased, products_.left_of(s), at_.faded_read, row);
         });
       this->fade(state);
     }
     this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
       auto const s = products_.left_of(state + k * of_factor);
       if constexpr (erases)
-        if (!alone) this->add_reads(erased, s, at_.reads[1], row);
-      if (reads) this->add_reads(read, s, at_.reads[0], row);
+        if (!alone) this->add_reads(erased, s, at_.faded_read, row);
+      if (reads) this->add_reads(read, s, at_.faded_query, row);
     });
     token_tiles const value = this->columns_of(at_.value);
     token_tiles written = value;
@@ -128,16 +130,16 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
           read.of[n].of[e] = multiply_add(direct, value.of[n].of[e], read.of[n].of[e]);
         });
     }
-    if (!alone) this->fade(state);
-    this->write(state, this->scaled(written, at_.to_end), at_.writes[0]);
-    if constexpr (general) this->write(state, this->scaled(erased, at_.to_end), at_.writes[1]);
+    this->write_faded(state, this->scaled(written, at_.to_end), at_.faded_key, alone);
+    if constexpr (general) this->write(state, this->scaled(erased, at_.to_end), at_.faded_write);
     if (reads) this->put_columns(at_.value, read);
   }
 
   // A tile of the state, but for rows that a token which resets does not read to erase.
   WANE_INLINE tile where_read(tile s, int row) const {
     for (int e = 0; e < 4; ++e)
-      if (this->template get<float>(at_.read, row + products_.column() + e % 2) == 0.f)
+      if (static_cast<float>(
+              this->template get<stored>(at_.faded_read, row + products_.column() + e % 2)) == 0.f)
         s.of[e] = 0.f;
     return s;
   }

@@ -26,7 +26,7 @@ struct chunk_sums {
   static constexpr int pairs = chunk_tokens * chunk_tokens;  // of a kind
   index rows;
 
-  WANE_HOST_DEVICE index of_row(int number, int i) const { return number * rows + i; }
+  WANE_HOST_DEVICE index of_row(int number, int i) const { return i * numbers::count + number; }
   WANE_HOST_DEVICE index of_pair(int kind, int t, int s) const {
     return numbers::count * rows + (kind * chunk_tokens + t) * chunk_tokens + s;
   }
@@ -48,6 +48,9 @@ struct chunk_adjoint_arguments : chunk_walks<stored_for<Out>> {
   index blocks = 0;
 
   static constexpr bool goes_back = true;
+  template <class Config>
+  static constexpr chunk_layout layout =
+      chunk_layout::of_adjoint<Config, token_of<Op>, stored_for<Out>>();
   WANE_HOST_DEVICE index work_items() const {
     return states * this->shape.heads * this->pieces * segments.walks();
   }
@@ -68,16 +71,17 @@ class chunk_adjoint
   using typename base::Token, typename base::tile, typename base::token_tiles,
       typename base::warp_state, typename base::stored;
   using numbers = typename chunk_sums<Token>::numbers;
+  using kept_state = typename base::template state_memory<stored>;
   using Sink = sink_of<Gradients, Op>;
   static constexpr bool sums = takes_sums<Gradients, Op>;
-  static constexpr int stride = column_stride<Config>;
+  static constexpr int line = column_stride<Config>;
 
  public:
   WANE_HOST_DEVICE chunk_adjoint(M& machine,
                                  chunk_adjoint_arguments<Op, Out, Gradients, State> const& a)
       : base(machine, a) {}
 
-  WANE_HOST_DEVICE void operator()() {
+  WANE_INLINE void operator()() {
     this->for_work(a_.pieces, [&](index n) WANE_INLINE_LAMBDA { walk(n); });
   }
 
@@ -92,9 +96,11 @@ class chunk_adjoint
     for (index c = chunks_in(end) - 1; c >= start / tokens; --c) {
       index const first = c * tokens, number = this->place_of_chunk(first);
       bool const present = first + this->token() < of.count;
-      auto const where = of.at(first + this->token(), this->head_);
-      bool const resets = machine_.any(this->bring(where, present, this->first_column()).resets);
+      auto const where = of.at(at_most(first + this->token(), of.count - 1), this->head_);
+      bool const resets = machine_.any(
+          this->bring(where, present, first + tokens <= of.count, this->first_column()).resets);
       bring_output_gradient(where, present);
+      if (first > 0) ask_for(of.at(first - tokens + this->token(), this->head_));
       this->prepare({resets, false});
       take(cotangent, number);
       if constexpr (takes_columns<Sink, index, float>)
@@ -102,15 +108,21 @@ class chunk_adjoint
       machine_.barrier();
     }
     if (!gives())
-      this->leave(cotangent, n + 1);
+      this->save(cotangent, this->before(n + 1));
     else if (start == 0)
       this->save(cotangent, a_.initial_gradient);
   }
   // Is this more than what becomes of cotangents?
-  WANE_HOST_DEVICE bool gives() const { return a_.segments.now != chunk_segments::part::effects; }
+  WANE_INLINE bool gives() const { return a_.segments.now != chunk_segments::part::effects; }
 
+  WANE_INLINE void ask_for(place<> where) const {
+    base::ask_for(where);
+    typename base::asks{machine_, this->lane()}(
+        a_.output_gradient.element(where, this->first_column()),
+        at_most(a_.shape.columns - this->first_column(), index{Config::columns}));
+  }
   WANE_INLINE void bring_output_gradient(place<> where, bool present) const {
-    this->for_columns([&](int j) {
+    this->for_columns([&](int j, auto) WANE_INLINE_LAMBDA {
       index const column = this->first_column() + j;
       this->template put<float>(at_.output_gradient, this->value_at(this->token(), j),
                                 present && column < a_.shape.columns
@@ -120,7 +132,7 @@ class chunk_adjoint
   }
   WANE_INLINE void give_columns(place<> where) const {
     auto const sink = sink_at(a_.gradients, a_.op, where);
-    this->for_columns([&](int j) {
+    this->for_columns([&](int j, auto) WANE_INLINE_LAMBDA {
       index const column = this->first_column() + j;
       if (column < a_.shape.columns)
         sink.column(column, this->template get<float>(at_.value_gradient,
@@ -138,8 +150,8 @@ class chunk_adjoint
       if (gives()) put_written(value, number);
     this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
       auto const g = products_.left_of(cotangent + k * of_factor);
-      this->add_writes(of_value, g, at_.writes[0], row);
-      if constexpr (general) this->add_writes(of_erased, g, at_.writes[1], row);
+      this->add_writes(of_value, g, at_.faded_key, row);
+      if constexpr (general) this->add_writes(of_erased, g, at_.faded_write, row);
     });
     of_value = this->scaled(of_value, at_.to_end);
     this->template add<true>(of_value, of_output, at_.query_key);
@@ -162,24 +174,24 @@ class chunk_adjoint
     this->put_columns(at_.value_gradient, of_value);
     if constexpr (sums)
       if (gives()) give_sums(cotangent, number);
-    this->fade(cotangent);
-    this->template write<true>(cotangent, this->scaled(of_output, at_.to_token), at_.reads[0]);
+    this->template write_faded<true>(cotangent, this->scaled(of_output, at_.to_token),
+                                     at_.faded_query, false);
     if constexpr (erases)
       this->template write<true>(cotangent, this->scaled(of_erased, at_.before_token),
-                                 at_.reads[1]);
+                                 at_.faded_read);
     if constexpr (!sums) machine_.barrier();
   }
 
   // What the tokens write or, in a general memory, erase, from the state before the chunk.
   WANE_INLINE void put_written(token_tiles const& value, index number) const {
     token_tiles erased, written;
+    auto const kept = this->kept(number);
     this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
       tile s[of_factor];
       unroll<of_factor>([&](auto n) WANE_INLINE_LAMBDA {
-        for (int e = 0; e < 4; ++e)
-          s[n].of[e] = static_cast<float>(*this->kept(number, k * of_factor + n, e));
+        for (int e = 0; e < 4; ++e) s[n].of[e] = kept.read(k * of_factor + n, e);
       });
-      this->add_reads(erased, products_.left_of(s), at_.reads[1], row);
+      this->add_reads(erased, products_.left_of(s), at_.faded_read, row);
     });
     erased = this->scaled(erased, at_.before_token);
     this->erase(value, erased, written);
@@ -187,38 +199,40 @@ class chunk_adjoint
   }
 
   WANE_INLINE void give_sums(warp_state const& cotangent, index number) const {
-    chunk_sums<Token> const of{at_.rows};
+    int const all = static_cast<int>(whole_rows(a_.shape.rows));
+    chunk_sums<Token> const of{all};
     stored* const to = a_.sums + (number * a_.pieces + this->piece_) * of.size();
-    unroll<(tiles + 3) / 4>([&](auto part) WANE_INLINE_LAMBDA {
-      constexpr int first = part * 4;
-      if (8 * first >= at_.rows) return;
+    kept_state const kept = this->kept(number);
+    this->template over_state<(tiles + 3) / 4>([&](auto part) WANE_INLINE_LAMBDA {
+      int const first = part * 4;
+      if (8 * first >= all) return;
       if (part > 0) machine_.barrier();
-      unroll<(tiles - first < 4 ? tiles - first : 4)>([&](auto n) WANE_INLINE_LAMBDA {
-        if (8 * (first + n) < at_.rows) put_rows(cotangent[first + n], number, first + n, n);
+      unroll<4>([&](auto n) WANE_INLINE_LAMBDA {
+        int const r = first + n;
+        if (r < tiles && 8 * r < all) put_rows(cotangent[r], kept, r, n);
       });
       machine_.barrier();
-      int const rows =
-          at_.rows - 8 * first < rows_at_a_time ? at_.rows - 8 * first : rows_at_a_time;
-      for (int n = machine_.thread() / warp_size; 8 * n < rows; n += warps)
+      int const now = at_most(all - 8 * first, rows_at_a_time);
+      for (int n = machine_.thread() / warp_size; 8 * n < now; n += warps)
         multiply_rows(to, of, 8 * first, 8 * n);
-      if constexpr (fades) multiply_states(to, of, 8 * first, rows);
+      if constexpr (fades) multiply_states(to, of, 8 * first, now);
     });
     multiply_columns(to, of);
   }
   // Tile r of cotangent and state into [row][column], the rows from 8 n on.
-  WANE_INLINE void put_rows(tile const& cotangent, index number, int r, int n) const {
+  WANE_INLINE void put_rows(tile const& cotangent, kept_state const& kept, int r, int n) const {
     for (int e = 0; e < 4; ++e) {
-      int const to = (8 * n + products_.column() + e % 2) * stride + this->column_of_number(e);
+      int const to = (8 * n + products_.column() + e % 2) * line + this->column_of_number(e);
       this->template put<float>(at_.cotangent, to, cotangent.of[e]);
-      this->template put<float>(at_.state, to, static_cast<float>(*this->kept(number, r, e)));
+      this->template put<float>(at_.state, to, kept.read(r, e));
     }
   }
-  WANE_HOST_DEVICE std::size_t under_keys() const {
+  WANE_INLINE std::size_t under_keys() const {
     return is_delta_rule<Token> ? at_.written : at_.value;
   }
   // The sums of eight rows with the columns of every token.
-  WANE_HOST_DEVICE void multiply_rows(stored* to, chunk_sums<Token> const& of, int first,
-                                      int row) const {
+  WANE_INLINE void multiply_rows(stored* to, chunk_sums<Token> const& of, int first,
+                                 int row) const {
     multiply_row_kind(to, of, numbers::of_query, at_.output_gradient, at_.state, first, row);
     multiply_row_kind(to, of, numbers::of_key, under_keys(), at_.cotangent, first, row);
     if constexpr (erases)
@@ -226,34 +240,34 @@ class chunk_adjoint
     if constexpr (general)
       multiply_row_kind(to, of, numbers::of_write, at_.written, at_.cotangent, first, row);
   }
-  WANE_HOST_DEVICE void multiply_row_kind(stored* to, chunk_sums<Token> const& of, int number,
-                                          std::size_t tokens_of, std::size_t rows_of, int first,
-                                          int row) const {
+  WANE_INLINE void multiply_row_kind(stored* to, chunk_sums<Token> const& of, int number,
+                                     std::size_t tokens_of, std::size_t rows_of, int first,
+                                     int row) const {
     tile const sum =
-        this->template pairs<float>(tokens_of, rows_of, row / 8, Config::columns, stride);
+        this->template pairs<float, Config::columns, line>(tokens_of, rows_of, row / 8);
     for (int e = 0; e < 4; ++e)
       to[of.of_row(number + products_.row() + 8 * (e / 2),
                    first + row + products_.column() + e % 2)] = stored(sum.of[e]);
   }
   // S . G of every row, four threads a row.
-  WANE_HOST_DEVICE void multiply_states(stored* to, chunk_sums<Token> const& of, int first,
-                                        int rows) const {
+  WANE_INLINE void multiply_states(stored* to, chunk_sums<Token> const& of, int first,
+                                   int count) const {
     for (int n = machine_.thread(); n < 4 * rows_at_a_time; n += Config::threads) {
       int const row = n / 4;
       float sum = 0;
-      for (int j = n % 4; row < rows && j < Config::columns; j += 4)
-        sum = multiply_add(this->template get<float>(at_.state, row * stride + j),
-                           this->template get<float>(at_.cotangent, row * stride + j), sum);
+      for (int j = n % 4; row < count && j < Config::columns; j += 4)
+        sum = multiply_add(this->template get<float>(at_.state, row * line + j),
+                           this->template get<float>(at_.cotangent, row * line + j), sum);
       sum = sum_of_lanes<4>(sum);
-      if (n % 4 == 3 && row < rows) to[of.of_row(numbers::of_state, first + row)] = stored(sum);
+      if (n % 4 == 3 && row < count) to[of.of_row(numbers::of_state, first + row)] = stored(sum);
     }
   }
   // The sums of pairs of tokens, and of direct.
-  WANE_HOST_DEVICE void multiply_columns(stored* to, chunk_sums<Token> const& of) const {
+  WANE_INLINE void multiply_columns(stored* to, chunk_sums<Token> const& of) const {
     auto const multiply = [&](int kind, std::size_t reader, std::size_t writer) {
       for (int n = 0; n < 2; ++n)
         if ((2 * kind + n) % warps == machine_.thread() / warp_size) {
-          tile const sum = this->template pairs<float>(reader, writer, n, Config::columns, stride);
+          tile const sum = this->template pairs<float, Config::columns, line>(reader, writer, n);
           for (int e = 0; e < 4; ++e)
             to[of.of_pair(kind, products_.row() + 8 * (e / 2),
                           8 * n + products_.column() + e % 2)] = stored(sum.of[e]);
@@ -265,7 +279,7 @@ class chunk_adjoint
     if constexpr (general) multiply(3, at_.erased_gradient, at_.written);
     if constexpr (has_direct<Token>) {
       float sum = 0;
-      this->for_columns([&](int j) {
+      this->for_columns([&](int j, auto) WANE_INLINE_LAMBDA {
         int const at = this->value_at(this->token(), j);
         sum = multiply_add(this->template get<float>(at_.value, at),
                            this->template get<float>(at_.output_gradient, at), sum);
@@ -276,7 +290,7 @@ class chunk_adjoint
   }
   // For the last of every `count` neighbours, the sum of theirs.
   template <int count>
-  WANE_HOST_DEVICE float sum_of_lanes(float x) const {
+  WANE_INLINE float sum_of_lanes(float x) const {
     for (int by = 1; by < count; by *= 2) {
       float const lower = machine_.shuffle_up(x, by);
       if (machine_.thread() % count >= by) x += lower;

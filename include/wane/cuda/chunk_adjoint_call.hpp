@@ -40,14 +40,9 @@ template <class Op, class Out, class Gradients, class State>
 struct chunk_adjoint_calls {
   chunk_arguments<Op, Out, State> forward;
   chunk_adjoint_arguments<Op, Out, Gradients, State> backward;
-  chunk_layout of_gradients;
   index chunks;  // of all heads
 
-  chunk_adjoint_arguments<Op, Out, Gradients, State> last() const {
-    auto arguments = backward;
-    arguments.layout = of_gradients;
-    return arguments;
-  }
+  chunk_gradient_arguments<Op, Out, Gradients, State> last() const { return {backward}; }
 };
 
 // Throws wane::error, before anything is written, when a shape does not fit.
@@ -56,7 +51,6 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
                         Gradients const& gradients, workspace const& memory,
                         adjoint_options<State> const& options) {
   using Dy = std::remove_const_t<Out>;
-  using Token = token_of<Op>;
   using stored = stored_for<Dy>;
   recurrence_shape const shape = op.shape();
   index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);
@@ -72,10 +66,9 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
   index const pieces = pieces_of<Config>(shape.columns);
   return chunk_adjoint_calls<Op, Dy, Gradients, State>{
       {{op, {}, options.initial.values, {}, nullptr, list, sequences},
-       {shape, pieces, chunk_layout::of<Config, Token, stored>(shape.rows), counters, kept},
+       {shape, pieces, counters, kept},
        cut},
-      {{shape, pieces, chunk_layout::of_adjoint<Config, Token, stored>(shape.rows), counters + 2,
-        kept},
+      {{shape, pieces, counters + 2, kept},
        op,
        output_gradient,
        gradients,
@@ -85,21 +78,20 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
        sequences,
        reinterpret_cast<stored*>(start + parts.sums),
        cut},
-      chunk_layout::of_gradients<Token>(shape.rows),
       numbers_of_chunks(list, sequences) * shape.heads};
 }
 
 // The kernels behind the run, as every thread of the machine runs them.
 template <class Config, machine M, class Op, class Out, class Gradients, class State>
-WANE_HOST_DEVICE void chunk_adjoint_kernel(
+WANE_INLINE void chunk_adjoint_kernel(
     M& machine, chunk_adjoint_arguments<Op, Out, Gradients, State> const& arguments) {
   chunk_adjoint<Config, precision_for<Out>, M, Op, Out, Gradients, State>(machine, arguments)();
 }
 template <class Config, machine M, class Op, class Out, class Gradients, class State>
-WANE_HOST_DEVICE void chunk_gradients_kernel(
-    M& machine, chunk_adjoint_arguments<Op, Out, Gradients, State> const& arguments, index block) {
+WANE_INLINE void chunk_gradients_kernel(
+    M& machine, chunk_gradient_arguments<Op, Out, Gradients, State> const& arguments, index block) {
   chunk_gradients<Config, precision_for<Out>, M,
-                  chunk_adjoint_arguments<Op, Out, Gradients, State>>(machine, arguments, block)();
+                  chunk_gradient_arguments<Op, Out, Gradients, State>>(machine, arguments, block)();
 }
 
 }  // namespace wane::cuda

@@ -42,10 +42,7 @@ chunk_arguments<Op, Out, State> chunk_call(Op const& op, sequence_view<Out> outp
   auto* const counters = static_cast<std::uint64_t*>(memory.data);
   auto cut = chunk_segments::of<Config>(shape, common.sequences, common.states);
   cut.states = reinterpret_cast<float*>(counters + 2);
-  return {common,
-          {shape, pieces_of<Config>(shape.columns),
-           chunk_layout::of<Config, token_of<Op>, stored_for<Out>>(shape.rows), counters, nullptr},
-          cut};
+  return {common, {shape, pieces_of<Config>(shape.columns), counters, nullptr}, cut};
 }
 
 // Calls walk(arguments), or, where sequences are cut, it twice and link(arguments) between.
@@ -63,7 +60,7 @@ void in_segments(Arguments const& all, Walk const& walk, Link const& link) {
 
 // The kernel, as every thread of the machine runs it.
 template <class Config, machine M, class Op, class Out, class State>
-WANE_HOST_DEVICE void chunk_kernel(M& machine, chunk_arguments<Op, Out, State> const& arguments) {
+WANE_INLINE void chunk_kernel(M& machine, chunk_arguments<Op, Out, State> const& arguments) {
   chunk_walk<Config, precision_for<Out>, M, Op, Out, State>(machine, arguments)();
 }
 

@@ -7,13 +7,19 @@
 
 namespace wane::cuda {
 
+template <class Op, class Out, class Gradients, class State>
+struct chunk_gradient_arguments : chunk_adjoint_arguments<Op, Out, Gradients, State> {
+  template <class Config>
+  static constexpr chunk_layout layout = chunk_layout::of_gradients<Config, token_of<Op>>();
+};
+
 // A block takes a chunk of a head: nothing that it needs waits for another.
 template <class Config, class Precision, machine M, class Arguments>
 class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
   using base = chunk_terms<Config, Precision, M, Arguments>;
   using base::a_, base::at_, base::machine_;
-  using base::tokens, base::by_row, base::fades;
-  using typename base::Op, typename base::Token;
+  using base::tokens, base::by_row, base::fades, base::rows, base::stride;
+  using typename base::Op, typename base::Token, typename base::row_terms;
   using of = term_gradients<chunk_form<Token>, base::in_logs>;
   using Sink = sink_of<decltype(Arguments::gradients), Op>;
 
@@ -26,15 +32,16 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
         first_((number_ - first_chunk(a.sequences, sequence_)) * tokens),
         sums_(a.sums + block * a.pieces * parts_.size()) {}
 
-  WANE_HOST_DEVICE void operator()() {
+  WANE_INLINE void operator()() {
     sequence_tokens const of_sequence(a_.sequences, sequence_);
     if (first_ >= of_sequence.count) return;
     auto const place_of = [&](int t) { return of_sequence.at(first_ + t, head_); };
     int const present = static_cast<int>(at_most(index{tokens}, of_sequence.count - first_));
-    (void)this->bring_terms(place_of(this->token()), this->token() < present);
+    bring(place_of(at_most(this->token(), present - 1)), this->token() < present,
+          present == tokens);
     add_pairs();
     machine_.barrier();
-    for (int i = machine_.thread(); i < at_.rows; i += Config::threads) take_row(i);
+    for (int i = machine_.thread(); i < a_.shape.rows; i += Config::threads) take_row(i);
     machine_.barrier();
     int const t = machine_.thread();
     if (t < present) give(place_of(t), t);
@@ -43,15 +50,30 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
  private:
   static constexpr int pairs = chunk_sums<Token>::pairs;
 
+  WANE_INLINE void bring(place<> where, bool present, bool all) const {
+    typename base::sight seen;
+    Token const x = this->token_at(where);
+    this->whole_or_not(all, [&](auto whole) WANE_INLINE_LAMBDA {
+      auto const put = [&](int i, row_terms const& r) WANE_INLINE_LAMBDA {
+        int const to = this->token() * stride + i;
+        this->template put<float>(at_.query, to, r.query);
+        this->template put<float>(at_.key, to, r.key);
+        this->template put<float>(at_.read, to, r.read);
+        this->template put<float>(at_.write, to, r.write);
+        if constexpr (by_row) this->template put<float>(at_.decay, to, r.decay);
+      };
+      this->bring_rows(x, present, whole, seen, put);
+    });
+  }
   // A number summed over the pieces of the head, in their order.
-  WANE_HOST_DEVICE float sum(index number) const {
+  WANE_INLINE float sum(index number) const {
     float total = 0;
     for (index p = 0; p < a_.pieces; ++p)
       total += static_cast<float>(sums_[p * parts_.size() + number]);
     return total;
   }
   // What a token reads before it writes is no pair.
-  WANE_HOST_DEVICE void add_pairs() const {
+  WANE_INLINE void add_pairs() const {
     for (int n = machine_.thread(); n < 4 * pairs; n += Config::threads) {
       int const kind = n / pairs, t = n % pairs / tokens, s = n % tokens;
       bool const there = kind == 0 || (kind == 1 && base::erases) || base::general;
@@ -67,7 +89,7 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
     std::size_t const gradients[] = {at_.decay_gradient, at_.key, at_.query, at_.read, at_.write};
     of::take(
         [&](int kind, int t) WANE_INLINE_LAMBDA {
-          int const from = t * at_.stride + i;
+          int const from = t * stride + i;
           return kind < 4 ? this->template get<float>(terms[kind], from)
                           : this->factor(this->template get<float>(at_.decay, by_row ? from : t));
         },
@@ -75,14 +97,13 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
         [&](int kind, int t, int s) WANE_INLINE_LAMBDA {
           return this->template get<float>(at_.pair_gradients, kind * pairs + t * tokens + s);
         },
-        [&](int kind, int t, float x) WANE_INLINE_LAMBDA {
-          this->template put<float>(gradients[kind], t * at_.stride + i, x);
-        });
+        [&](int kind, int t, float x)
+            WANE_INLINE_LAMBDA { this->template put<float>(gradients[kind], t * stride + i, x); });
   }
 
-  WANE_HOST_DEVICE void give(place<> where, int t) const {
+  WANE_INLINE void give(place<> where, int t) const {
     auto const line = [&](std::size_t array) {
-      return this->template shared<float>(array) + t * at_.stride;
+      return this->template shared<float>(array) + t * stride;
     };
     float* const decay = line(at_.decay_gradient);
     double of_head = 0;
@@ -101,7 +122,7 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
                                     {static_cast<float>(of_head), direct}});
   }
 
-  chunk_sums<Token> const parts_{this->at_.rows};
+  chunk_sums<Token> const parts_{whole_rows(a_.shape.rows)};
   index const head_, number_, sequence_, first_;
   typename Precision::stored const* const sums_;
 };

@@ -19,7 +19,7 @@ template <class Config, machine M, class Arguments>
 WANE_HOST_DEVICE void link_segments(M& machine, Arguments const& a, index block) {
   constexpr bool back = Arguments::goes_back;
   index const groups = (a.shape.columns + columns_of_links - 1) / columns_of_links;
-  index const line = block / groups, rows = a.layout.rows;
+  index const line = block / groups, rows = whole_rows(a.shape.rows);
   index const columns = (a.pieces + a.segments.unit_pieces) * Config::columns;
   index const column = block % groups * columns_of_links + machine.thread() % columns_of_links;
   constexpr index together = 8, step = Config::threads / columns_of_links * together;

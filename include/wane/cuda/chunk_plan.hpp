@@ -20,9 +20,14 @@ struct chunk_config {
   static constexpr int threads = Warps * warp_size;
   static constexpr int columns = Warps * 16;
   static constexpr int most_rows = MostRows;
-  static constexpr int blocks = MostRows > 128 ? 2 : 3;  // that a processor has registers for
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
 };
+// Blocks of a run that a processor has registers for.
+template <class Config, class Token>
+inline constexpr int chunk_blocks = Config::most_rows > 64 || (fading_of<Token> == fading::row &&
+                                                               has_erase_write<Token>)
+                                        ? 2
+                                        : 3;
 inline constexpr int device_warps = 4;  // of a block on a GPU
 inline constexpr int most_rows_on_device = 256;
 // Where the number of rows decides nothing.
@@ -63,65 +68,76 @@ WANE_HOST_DEVICE inline index whole_rows(index rows) { return (rows + 15) / 16 *
 inline constexpr int chunk_padding = 8;
 inline constexpr int chunk_stride = chunk_tokens + chunk_padding;
 template <class Config>
+inline constexpr int row_stride = Config::most_rows + chunk_padding;
+template <class Config>
 inline constexpr int column_stride = Config::columns + 4;
 
 // Rows of the state that a block of the adjoint has in shared memory at a time.
 inline constexpr int rows_at_a_time = 32;
 
-// Where the parts of shared memory lie, in bytes from its start; names as in micro_chunk.hpp.
+// Where the parts of shared memory lie, in bytes from its start; names as in micro_chunk.hpp. There
+// is room for as many rows as the kernel may have: so the compiler knows every place.
 struct chunk_layout : room {
-  int rows = 0, stride = 0;  // rows in whole factors of a product, and numbers of a line
-  std::size_t query, key, read, write, decay;  // [token][row], as tokens bring them
-  std::size_t near[2];                         // the same against a token between
-  std::size_t reads[2];                        // [token][row]: q P_t, b P_{t-1}
-  std::size_t writes[2];                       // [row][token]: k P/P_s, a P/P_s
-  std::size_t whole, rest;                     // [row]: P
-  std::size_t query_key, read_key, query_write, read_write, inverse;  // [token][token]
-  std::size_t value, direct, to_token, before_token, to_end, ticket;  // [token][column], [token]
+  // [token][row], and of what is written [row][token]: q P_t, b P_{t-1}, k P/P_s, a P/P_s; where a
+  // head fades, without the decays.
+  std::size_t faded_query = 0, faded_read = 0, faded_key = 0, faded_write = 0;
+  // [token][row], as tokens bring them. Where a head fades, those that are written alone: what
+  // reads is above.
+  std::size_t query = 0, key = 0, read = 0, write = 0, decay = 0;
+  // Of rows that fade, what reads and is written against a token between: queries and keys, and
+  // what erases.
+  std::size_t near_query = 0, near_read = 0;
+  std::size_t whole = 0, rest = 0;                                           // [row]: P
+  std::size_t query_key = 0, read_key = 0, query_write = 0, read_write = 0;  // [token][token]
+  std::size_t inverse = 0;
+  std::size_t value = 0;  // [token][column]
+  std::size_t direct = 0, factor = 0, to_token = 0, before_token = 0, to_end = 0;  // [token]
+  std::size_t ticket = 0;
   // Of the adjoint, [token][column], and [row][column] of the state before a chunk and of the
   // cotangent behind it.
-  std::size_t written, output_gradient, erased_gradient, value_gradient, state, cotangent;
+  std::size_t written = 0, output_gradient = 0, erased_gradient = 0, value_gradient = 0;
+  std::size_t state = 0, cotangent = 0;
   // Of gradients, [token][row], and of the pairs' four kinds, [kind][token][token].
-  std::size_t decay_gradient, pair_gradients;
+  std::size_t decay_gradient = 0, pair_gradients = 0;
 
   template <class Config, class Token, class Stored>
-  static chunk_layout of(index rows) {
+  static constexpr chunk_layout of() {
     constexpr bool erases = has_erase<Token>, general = has_erase_write<Token>;
     constexpr bool by_row = fading_of<Token> == fading::row;
-    chunk_layout at(rows);
-    int const by_token = chunk_tokens * at.stride, of_row = at.rows * chunk_stride;
-    int const of_pairs = chunk_tokens * chunk_stride;
-    at.query = at.take(by_token);
-    at.key = at.take(by_token);
-    at.read = at.take(erases ? by_token : 0);
-    at.write = at.take(general ? by_token : 0);
+    constexpr int rows = Config::most_rows, by_token = chunk_tokens * row_stride<Config>;
+    constexpr int of_row = rows * chunk_stride, of_pairs = chunk_tokens * chunk_stride;
+    constexpr std::size_t size = sizeof(Stored), brought = by_row ? sizeof(float) : size;
+    chunk_layout at;
+    at.faded_query = at.take(by_token, size);
+    at.faded_read = at.take(erases ? by_token : 0, size);
+    at.faded_key = at.take(of_row, size);
+    at.faded_write = at.take(general ? of_row : 0, size);
+    at.query = at.take(by_row ? by_token : 0);
+    at.read = at.take(by_row && erases ? by_token : 0);
+    at.key = at.take(by_token, brought);
+    at.write = at.take(general ? by_token : 0, brought);
     at.decay = at.take(by_row ? by_token : chunk_tokens);
-    at.near[0] = at.take(by_row ? by_token : 0, sizeof(Stored));
-    at.near[1] = at.take(by_row && erases ? by_token : 0, sizeof(Stored));
-    at.reads[0] = at.take(by_token, sizeof(Stored));
-    at.reads[1] = at.take(erases ? by_token : 0, sizeof(Stored));
-    at.writes[0] = at.take(of_row, sizeof(Stored));
-    at.writes[1] = at.take(general ? of_row : 0, sizeof(Stored));
-    at.whole = at.take(by_row ? at.rows : 1);
-    at.rest = at.take(by_row ? at.rows : 1);
+    at.near_query = at.take(by_row ? by_token : 0, size);
+    at.near_read = at.take(by_row && erases ? by_token : 0, size);
+    at.whole = at.take(by_row ? rows : 1);
+    at.rest = at.take(by_row ? rows : 1);
     at.query_key = at.take(of_pairs);
     at.read_key = at.take(erases ? of_pairs : 0);
     at.query_write = at.take(general ? of_pairs : 0);
     at.read_write = at.take(general ? of_pairs : 0);
     at.inverse = at.take(erases ? of_pairs : 0);
     at.value = at.take(chunk_tokens * column_stride<Config>);
-    at.direct = at.take(has_direct<Token> ? chunk_tokens : 0);
-    at.to_token = at.take(chunk_tokens);
-    at.before_token = at.take(chunk_tokens);
-    at.to_end = at.take(chunk_tokens);
+    for (std::size_t* of_tokens :
+         {&at.direct, &at.factor, &at.to_token, &at.before_token, &at.to_end})
+      *of_tokens = at.take(chunk_tokens);
     at.ticket = at.take(2, sizeof(std::uint64_t));
     return at;
   }
   template <class Config, class Token, class Stored>
-  static chunk_layout of_adjoint(index rows) {
-    chunk_layout at = of<Config, Token, Stored>(rows);
-    int const of_columns = chunk_tokens * column_stride<Config>;
-    int const of_state = rows_at_a_time * column_stride<Config>;
+  static constexpr chunk_layout of_adjoint() {
+    chunk_layout at = of<Config, Token, Stored>();
+    constexpr int of_columns = chunk_tokens * column_stride<Config>;
+    constexpr int of_state = rows_at_a_time * column_stride<Config>;
     at.written = at.take(has_erase<Token> ? of_columns : 0);
     at.output_gradient = at.take(of_columns);
     at.erased_gradient = at.take(has_erase<Token> ? of_columns : 0);
@@ -130,21 +146,17 @@ struct chunk_layout : room {
     at.cotangent = at.take(of_state);
     return at;
   }
-  template <class Token>
-  static chunk_layout of_gradients(index rows) {
+  template <class Config, class Token>
+  static constexpr chunk_layout of_gradients() {
     constexpr bool by_row = fading_of<Token> == fading::row;
-    chunk_layout at(rows);
-    int const by_token = chunk_tokens * at.stride;
+    chunk_layout at;
     for (std::size_t* terms : {&at.query, &at.key, &at.read, &at.write, &at.decay_gradient})
-      *terms = at.take(by_token);
+      *terms = at.take(chunk_tokens * row_stride<Config>);
     at.decay = by_row ? at.decay_gradient : at.take(chunk_tokens);
+    at.factor = at.take(chunk_tokens);
     at.pair_gradients = at.take(4 * chunk_tokens * chunk_tokens);
     return at;
   }
-
- private:
-  explicit chunk_layout(index rows_of_state)
-      : rows(static_cast<int>(whole_rows(rows_of_state))), stride(rows + chunk_padding) {}
 };
 
 // Segments of sequences that are walked side by side, twice: first for what each makes of a state,
@@ -185,8 +197,7 @@ struct chunk_segments {
 template <class Stored>
 struct chunk_walks {
   recurrence_shape shape;
-  index pieces;  // of the columns of a head
-  chunk_layout layout;
+  index pieces;             // of the columns of a head
   std::uint64_t* counters;  // tickets, and blocks that have ended; zero at first
   Stored* kept;             // states before chunks, [number][head][row][column], whole rows and
                             // pieces; of a run none
@@ -194,6 +205,8 @@ struct chunk_walks {
 template <class Op, class Out, class State>
 struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks<stored_for<Out>> {
   static constexpr bool goes_back = false;
+  template <class Config>
+  static constexpr chunk_layout layout = chunk_layout::of<Config, token_of<Op>, stored_for<Out>>();
   chunk_segments segments;
 
   // Pieces of a head that are walked, and how often sequences are.

@@ -13,20 +13,26 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   using base = chunk_pairs<Config, Precision, M, Arguments>;
 
  protected:
-  using base::a_, base::at_, base::machine_, base::products_;
+  using base::a_, base::at_, base::machine_, base::products_, base::rows, base::stride;
   using base::tokens, base::fades, base::by_row, base::erases, base::general;
   using typename base::Token, typename base::products, typename base::tile, typename base::stored;
   static constexpr int tiles = Config::most_rows / 8, of_factor = products::tiles;
 
-  WANE_HOST_DEVICE chunk_warp(M& machine, Arguments const& a) : base(machine, a) {}
+  WANE_INLINE chunk_warp(M& machine, Arguments const& a) : base(machine, a) {}
 
   // What two products by all of the chunk's tokens give: [16 columns][16 tokens].
   struct token_tiles {
     tile of[2] = {};
   };
 
-  // What a warp has in registers: a variable of its own, whose address nobody takes.
+  // What a warp has of the state: a variable of its own, whose address nobody takes. Up to 128 rows
+  // are registers; more have a place in the thread's own memory, as loops index them.
   using warp_state = tile[tiles];
+  static constexpr bool in_registers = rows <= 128;
+  template <int count, class Body>
+  WANE_INLINE static void over_state(Body const& body) {
+    turns<in_registers, count>(body);
+  }
 
   // walk(n) for every piece of work, n counting those of a sequence, a head and a piece.
   template <class Walk>
@@ -39,45 +45,69 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
       walk(sequence / a_.states);
     }
   }
-  WANE_HOST_DEVICE index first_column() const { return piece_ * Config::columns; }
+  WANE_INLINE index first_column() const { return piece_ * Config::columns; }
 
   // Where the numbers of a chunk of this block's head are kept.
-  WANE_HOST_DEVICE index place_of_chunk(index first_token) const {
+  WANE_INLINE index place_of_chunk(index first_token) const {
     return (first_chunk(a_.sequences, sequence_) + first_token / tokens) * a_.shape.heads + head_;
   }
-  // Number e of tile r of the state kept before a chunk.
-  WANE_INLINE stored* kept(index place, int r, int e) const {
-    return in_pieces(a_.kept, place, a_.pieces, r, e);
-  }
-  // The same in states of whole rows and so many pieces, one after the other.
+  // Where this thread's numbers of a state lie in memory, from number 0 of tile 0 on, and how many
+  // rows and columns there are behind it.
   template <class X>
-  WANE_INLINE X* in_pieces(X* states, index place, index pieces, int r, int e) const {
-    index const i = 8 * r + products_.column() + e % 2, columns = pieces * Config::columns;
-    return states + (place * at_.rows + i) * columns + first_column() + column_of_number(e);
+  struct state_memory {
+    X* first;
+    index row, column;
+    int rows, columns;
+
+    WANE_INLINE bool has(int r, int e) const {
+      return 8 * r + e % 2 < rows && 8 * (e / 2) < columns;
+    }
+    WANE_INLINE X& at(int r, int e) const {
+      return first[(8 * r + e % 2) * row + 8 * (e / 2) * column];
+    }
+    WANE_INLINE float read(int r, int e) const {
+      return has(r, e) ? static_cast<float>(at(r, e)) : 0.f;
+    }
+  };
+  // That of this block's sequence, head and columns.
+  template <class X>
+  WANE_INLINE state_memory<X> memory_of(view<X, 4> const& states) const {
+    index const i = products_.column(), j = first_column() + column_of_number(0);
+    return {states.data + sequence_ * states.stride[0] + head_ * states.stride[1] +
+                i * states.stride[2] + j * states.stride[3],
+            states.stride[2], states.stride[3], static_cast<int>(a_.shape.rows - i),
+            static_cast<int>(a_.shape.columns - j)};
+  }
+  // The same of states of whole rows and so many pieces, one after the other.
+  template <class X>
+  WANE_INLINE state_memory<X> memory_of(X* states, index place, index pieces) const {
+    index const i = products_.column(), all = whole_rows(a_.shape.rows);
+    index const columns = pieces * Config::columns;
+    return {states + (place * all + i) * columns + first_column() + column_of_number(0), columns, 1,
+            static_cast<int>(all - i), Config::columns};
+  }
+  // The state kept before a chunk.
+  WANE_INLINE state_memory<stored> kept(index place) const {
+    return memory_of(a_.kept, place, a_.pieces);
+  }
+  // The state that segment n of a walk begins with.
+  WANE_INLINE state_memory<float> before(index n) const {
+    index const place = (n * a_.states + sequence_) * a_.shape.heads + head_;
+    return memory_of(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces);
   }
 
-  // body(k, its first row) for the factors of a product that have rows.
+  // body(k, its first row) for the factors of a product over all rows.
   template <class Body>
-  WANE_INLINE void for_factors(Body const& body) const {
-    unroll<tiles / of_factor>([&](auto k) WANE_INLINE_LAMBDA {
-      if (k * of_factor * 8 < at_.rows) body(k, k * of_factor * 8);
-    });
-  }
-  template <class Body>
-  WANE_INLINE void for_tiles(Body const& body) const {
-    unroll<tiles>([&](auto r) WANE_INLINE_LAMBDA {
-      if (8 * r < at_.rows) body(r);
-    });
+  WANE_INLINE static void for_factors(Body const& body) {
+    over_state<tiles / of_factor>([&](auto k) WANE_INLINE_LAMBDA { body(k, k * of_factor * 8); });
   }
   template <class Body>
   WANE_INLINE static void for_numbers(Body const& body) {
     for (int n = 0; n < 2; ++n)
       for (int e = 0; e < 4; ++e) body(n, e);
   }
-  WANE_HOST_DEVICE int token_of_number(int n, int e) const {
-    return 8 * n + products_.column() + e % 2;
-  }
-  WANE_HOST_DEVICE int column_of_number(int e) const {
+  WANE_INLINE int token_of_number(int n, int e) const { return 8 * n + products_.column() + e % 2; }
+  WANE_INLINE int column_of_number(int e) const {
     return machine_.thread() / warp_size * 16 + products_.row() + 8 * (e / 2);
   }
 
@@ -99,9 +129,8 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE void add_reads(token_tiles& to, typename products::left const& s, std::size_t reads,
                              int row) const {
     for (int n = 0; n < 2; ++n)
-      products_.add(to.of[n], s,
-                    this->template shared<stored const>(reads) + 8 * n * at_.stride + row,
-                    at_.stride);
+      products_.add(to.of[n], s, this->template shared<stored const>(reads) + 8 * n * stride + row,
+                    stride);
   }
   // The same of what was written, [row][token].
   WANE_INLINE void add_writes(token_tiles& to, typename products::left const& s, std::size_t writes,
@@ -135,19 +164,20 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   // go one way.
   template <bool back = false>
   WANE_INLINE void write(warp_state& state, token_tiles const& x, std::size_t factors) const {
-    typename products::left a[2 / of_factor];
-    for (int k = 0; k < 2 / of_factor; ++k) a[k] = products_.left_of(x.of + k * of_factor);
-    auto const* const from = this->template shared<stored const>(factors);
-    for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-      tile sum = {};
-      for (int k = 0; k < 2 / of_factor; ++k)
-        if constexpr (back)
-          products_.add_transposed(sum, a[k], from + 8 * of_factor * k * at_.stride + 8 * r,
-                                   at_.stride);
-        else
-          products_.add(sum, a[k], from + 8 * r * chunk_stride + 8 * of_factor * k, chunk_stride);
-      for (int e = 0; e < 4; ++e) state[r].of[e] += sum.of[e];
-    });
+    write_after<back>(state, x, factors, [](int, int) WANE_INLINE_LAMBDA { return no_decay{}; });
+  }
+  // The same of a state that fades, if it has not `faded` already.
+  template <bool back = false>
+  WANE_INLINE void write_faded(warp_state& state, token_tiles const& x, std::size_t factors,
+                               bool faded) const {
+    if constexpr (fades) {
+      auto const decay = decay_of_tiles();
+      write_after<back>(state, x, factors, [&](int r, int e) WANE_INLINE_LAMBDA {
+        return faded ? split_decay<float>{1.f, 0.f} : decay(r, e);
+      });
+    } else {
+      write<back>(state, x, factors);
+    }
   }
   // From what the tokens would erase of the state alone, what they erase and what they write.
   WANE_INLINE void erase(token_tiles const& value, token_tiles& erased,
@@ -171,62 +201,79 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     return x;
   }
   WANE_INLINE void fade(warp_state& state) const {
-    if constexpr (fades)
-      for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-        for (int e = 0; e < 4; ++e) {
-          int const i = by_row ? 8 * r + products_.column() + e % 2 : 0;
-          split_decay<float> const w = {this->template get<float>(at_.whole, i),
-                                        this->template get<float>(at_.rest, i)};
-          state[r].of[e] = carried(w, state[r].of[e], 0.f);
-        }
+    if constexpr (fades) {
+      auto const decay = decay_of_tiles();
+      over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+        for (int e = 0; e < 4; ++e) state[r].of[e] = carried(decay(r, e), state[r].of[e], 0.f);
       });
+    }
   }
 
-  // The state of this block's sequence and head, zero where there is none.
+  // From memory, with zeros where there is none, and to it.
   template <class X>
-  WANE_INLINE void load(warp_state& state, view<X, 4> const& from) const {
-    unroll<tiles>([&](auto r) WANE_INLINE_LAMBDA { state[r] = {}; });
-    if (from.data)
-      for_state(state, [&](float& x, index i, index j) WANE_INLINE_LAMBDA {
-        x = static_cast<float>(from(sequence_, head_, i, j));
-      });
+  WANE_INLINE static void load(warp_state& state, state_memory<X> const& from) {
+    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+      for (int e = 0; e < 4; ++e) state[r].of[e] = from.read(r, e);
+    });
   }
   template <class X>
-  WANE_INLINE void save(warp_state& state, view<X, 4> const& to) const {
-    if (to.data)
-      for_state(state, [&](float& x, index i, index j)
-                           WANE_INLINE_LAMBDA { to(sequence_, head_, i, j) = static_cast<X>(x); });
+  WANE_INLINE static void save(warp_state const& state, state_memory<X> const& to) {
+    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+      for (int e = 0; e < 4; ++e)
+        if (to.has(r, e)) to.at(r, e) = static_cast<X>(state[r].of[e]);
+    });
+  }
+  template <class X>
+  WANE_INLINE void save(warp_state const& state, view<X, 4> const& to) const {
+    if (to.data) save(state, memory_of(to));
   }
 
-  // Number e of tile r of the state that segment n of a walk begins with.
-  WANE_INLINE float* before(index n, int r, int e) const {
-    index const place = (n * a_.states + sequence_) * a_.shape.heads + head_;
-    return in_pieces(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces, r, e);
-  }
-  // That state: for effects, where all but the first begin with none, and then for the outputs. The
-  // first is read from `initial` once, whose memory may be that of what the last leaves.
+  // The state that segment n of a walk begins with: for effects, where all but the first begin with
+  // none, and then for the outputs. The first is read from `initial` once, whose memory may be that
+  // of what the last leaves.
   template <class X>
   WANE_INLINE void begin(warp_state& state, view<X, 4> const& initial, index n) const {
     using part = chunk_segments::part;
-    if (a_.segments.now != part::outputs) load(state, n == 0 ? initial : view<X, 4>{});
-    if (a_.segments.now == part::effects && n == 0) leave(state, 0);
-    if (a_.segments.now == part::outputs)
-      unroll<tiles>([&](auto r) WANE_INLINE_LAMBDA {
-        state[r] = {};
-        for (int e = 0; e < 4 && 8 * r < at_.rows; ++e) state[r].of[e] = *before(n, r, e);
-      });
-  }
-  WANE_INLINE void leave(warp_state const& state, index n) const {
-    for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-      for (int e = 0; e < 4; ++e) *before(n, r, e) = state[r].of[e];
-    });
+    if (a_.segments.now == part::outputs) return load(state, before(n));
+    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA { state[r] = {}; });
+    if (n == 0 && initial.data) load(state, memory_of(initial));
+    if (a_.segments.now == part::effects && n == 0) save(state, before(0));
   }
 
   index sequence_ = 0, head_ = 0, piece_ = 0;
 
  private:
+  // The decay of row i, or of the head, over a whole chunk.
+  WANE_INLINE split_decay<float> decay_of(int i) const {
+    return {this->template get<float>(at_.whole, i), this->template get<float>(at_.rest, i)};
+  }
+  // The same for number e of tile r, decay(r, e).
+  WANE_INLINE auto decay_of_tiles() const {
+    if constexpr (by_row)
+      return [this](int r, int e)
+                 WANE_INLINE_LAMBDA { return decay_of(8 * r + products_.column() + e % 2); };
+    else
+      return [all = decay_of(0)](int, int) WANE_INLINE_LAMBDA { return all; };
+  }
+  template <bool back, class Decay>
+  WANE_INLINE void write_after(warp_state& state, token_tiles const& x, std::size_t factors,
+                               Decay const& decay) const {
+    typename products::left a[2 / of_factor];
+    for (int k = 0; k < 2 / of_factor; ++k) a[k] = products_.left_of(x.of + k * of_factor);
+    auto const* const from = this->template shared<stored const>(factors);
+    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+      tile sum = {};
+      for (int k = 0; k < 2 / of_factor; ++k)
+        if constexpr (back)
+          products_.add_transposed(sum, a[k], from + 8 * of_factor * k * stride + 8 * r, stride);
+        else
+          products_.add(sum, a[k], from + 8 * r * chunk_stride + 8 * of_factor * k, chunk_stride);
+      for (int e = 0; e < 4; ++e) state[r].of[e] = carried(decay(r, e), state[r].of[e], sum.of[e]);
+    });
+  }
+
   // The next piece of work.
-  WANE_HOST_DEVICE std::uint64_t take() {
+  WANE_INLINE std::uint64_t take() {
     machine_.barrier();
     if (machine_.thread() == 0)
       this->template put<std::uint64_t>(at_.ticket, 0, machine_.take(a_.counters));
@@ -234,20 +281,8 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     return this->template get<std::uint64_t>(at_.ticket, 0);
   }
 
-  WANE_HOST_DEVICE int place_of_number(int n, int e) const {
+  WANE_INLINE int place_of_number(int n, int e) const {
     return this->value_at(token_of_number(n, e), column_of_number(e));
-  }
-
-  // body(number, row, column) of the state that there is.
-  template <class Body>
-  WANE_INLINE void for_state(warp_state& state, Body const& body) const {
-    for_tiles([&](auto r) WANE_INLINE_LAMBDA {
-      for (int e = 0; e < 4; ++e) {
-        index const i = 8 * r + products_.column() + e % 2;
-        index const j = first_column() + column_of_number(e);
-        if (i < a_.shape.rows && j < a_.shape.columns) body(state[r].of[e], i, j);
-      }
-    });
   }
 };
 

@@ -42,8 +42,8 @@ void launch_grid(stream on, void (*kernel)(Arguments), Arguments const& argument
 // `arguments` are those of the kernel, but for the number of blocks. Counters are zeroed first.
 template <int Threads, class Arguments>
 void launch_blocks(stream on, void (*kernel)(Arguments), Arguments arguments, index rows,
-                   index work_items, void* counters, std::size_t bytes_of_counters) {
-  std::size_t const shared = arguments.layout.bytes;
+                   index work_items, void* counters, std::size_t bytes_of_counters,
+                   std::size_t shared) {
   int const processors = prepare_kernel(kernel, rows, shared);
   int resident = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, Threads, shared),
@@ -58,7 +58,7 @@ template <int Threads, class Arguments>
 void launch_tiles(stream on, void (*kernel)(Arguments), Arguments const& arguments) {
   launch_blocks<Threads>(on, kernel, arguments, arguments.plan.shape.rows,
                          arguments.plan.work_items(), arguments.work.tickets,
-                         arguments.work.zeroed_bytes);
+                         arguments.work.zeroed_bytes, arguments.layout.bytes);
 }
 
 }  // namespace wane::cuda

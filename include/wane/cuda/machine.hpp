@@ -13,14 +13,16 @@ namespace wane::cuda {
 inline constexpr int warp_size = 32;
 
 // Arrays begin at multiples of 16 bytes.
-WANE_HOST_DEVICE inline std::size_t rounded_up(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
+WANE_HOST_DEVICE constexpr std::size_t rounded_up(std::size_t bytes) {
+  return (bytes + 15) / 16 * 16;
+}
 
 // Memory that arrays share, one behind the other.
 struct room {
   std::size_t bytes = 0;
 
   // Where an array begins, in bytes from the start.
-  std::size_t take(index numbers, std::size_t size = sizeof(float)) {
+  constexpr std::size_t take(index numbers, std::size_t size = sizeof(float)) {
     std::size_t const place = bytes;
     bytes += rounded_up(static_cast<std::size_t>(numbers) * size);
     return place;
@@ -36,6 +38,7 @@ struct room {
 //   shared()                 the shared memory of the block, aligned to 16 bytes
 //   read_shared, write_shared    of what another thread reads or has written, behind a barrier
 //   copy(to, from, bytes)    starts a copy into shared memory; units of 1, 2, 4, 8 or 16 bytes
+//   ask_for(address)         of device memory, that will be read soon; changes nothing
 //   commit(), wait<N>()      closes a group of copies; waits until the last N groups are left
 //   read, write              scratch in device memory; another block's, behind await
 //   raise(flag)              after it, all that the block has written before the last barrier, and
@@ -56,6 +59,7 @@ concept machine = requires(M& m, float x, float* to, float const* from, void* by
   { m.shared() } -> std::same_as<std::byte*>;
   { m.read_shared(from) } -> std::same_as<float>;
   m.write_shared(to, x);
+  m.ask_for(from);
   m.copy(bytes, bytes, 4);
   m.commit();
   m.template wait<1>();

@@ -16,8 +16,14 @@ struct tf32 {
 
   tf32() = default;
   WANE_HOST_DEVICE explicit tf32(float x) {
+#ifdef WANE_ROUNDS_BY_INSTRUCTION
+    std::uint32_t bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    value = __builtin_bit_cast(float, bits & ~0x1fffu);
+#else
     auto const bits = __builtin_bit_cast(std::uint32_t, x);
     value = x == x ? __builtin_bit_cast(float, (bits + 0x1000u) & ~0x1fffu) : x;
+#endif
   }
   WANE_HOST_DEVICE operator float() const { return value; }
 };

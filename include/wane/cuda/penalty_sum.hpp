@@ -45,12 +45,13 @@ class penalty_sum {
     WANE_INLINE float key(index i) const { return of_key * keys.read(where, i); }
     WANE_INLINE float value(index j) const { return of_value * values.read(where, j); }
   };
-  WANE_HOST_DEVICE token at(place<> where) const {
+  template <class Sums = own_sums>
+  WANE_HOST_DEVICE token at(place<> where, Sums const& sums = {}) const {
     index const heads = size_.heads / 2;
     bool const first = where.head < heads;
     where.head -= first ? 0 : heads;
     token x(first ? directions_ : answers_, first ? answers_ : directions_, where,
-            op_.direction_at(where));
+            op_.direction_at(where, sums));
     if constexpr (fades) {
       penalty_left<float> const left = marks_.left_at(op_, where);
       using std::exp;

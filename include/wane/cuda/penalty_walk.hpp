@@ -178,9 +178,10 @@ class penalty_walk : protected penalty_chunk<Config, M> {
       for (int i = part_of_token; i < rows_; i += parts)
         put(array, i * token_stride + t, t < count ? x(i) : 0.f);
     };
-    auto const x = a_.op.terms_at(where);
+    auto const sums = sums_of_lanes<M, parts, Config::most_rows>(machine_);
+    auto const x = a_.op.terms_at(where, sums);
     rows(at_.first, [&](index i) WANE_INLINE_LAMBDA { return x.key(i); });
-    if (!own) rows(at_.second, a_.op.direction_at(where));
+    if (!own) rows(at_.second, a_.op.direction_at(where, sums));
   }
 
   float const lambda_;

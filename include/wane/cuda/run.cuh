@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(Config::threads, 2)
 }
 
 template <class Config, class Op, class Out, class State>
-__global__ void __launch_bounds__(Config::threads, Config::blocks)
+__global__ void __launch_bounds__(Config::threads, chunk_blocks<Config, token_of<Op>>)
     device_chunks(__grid_constant__ chunk_arguments<Op, Out, State> const arguments) {
   device_thread<Config::threads> machine;
   chunk_kernel<Config>(machine, arguments);
@@ -30,7 +30,8 @@ __global__ void __launch_bounds__(Config::threads, 1)
 template <class Config, class Arguments>
 void launch_chunks(stream on, void (*kernel)(Arguments), Arguments const& arguments) {
   launch_blocks<Config::threads>(on, kernel, arguments, arguments.shape.rows,
-                                 arguments.work_items(), arguments.counters, bytes_of_counters);
+                                 arguments.work_items(), arguments.counters, bytes_of_counters,
+                                 Arguments::template layout<Config>.bytes);
 }
 // A walk, or those of segments and the links between them.
 template <class Config, class Arguments>

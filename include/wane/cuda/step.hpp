@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence.hpp"
-#include "wane/core/unroll.hpp"
+#include "wane/cuda/lane_sums.hpp"
 #include "wane/cuda/run_arguments.hpp"
 
 namespace wane::cuda {
@@ -137,7 +137,8 @@ class step_update {
   // The threads of one group put down the terms of all rows, and their columns' values. Returns
   // what goes to the output directly.
   WANE_HOST_DEVICE float bring(place<> where, bool there) const {
-    auto const x = a_.op.at(where);
+    // Whole warps are here, each of which finds the token's sums.
+    auto const x = token_at(a_.op, where, lane_sums<M, warp_size, Config::most_rows>{machine_});
     for (index i = column_; i < a_.shape.rows; i += Config::columns) {
       put<float>(a_.layout.query, i, x.query(i)), put<float>(a_.layout.key, i, x.key(i));
       if constexpr (has_erase<Token>) put<float>(a_.layout.read, i, x.erase_read(i));

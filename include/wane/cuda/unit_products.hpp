@@ -64,16 +64,22 @@ class unit_products {
   WANE_HOST_DEVICE int row() const { return row_; }
   WANE_HOST_DEVICE int column() const { return column_; }
 
-  // A tile of numbers whose rows lie `stride` apart.
+  // A left factor whose rows lie `stride` apart.
   template <class X>
-  WANE_INLINE tile read(X const* x, int stride) const {
-    tile t;
-    for (int n = 0; n < 2; ++n) {
+  WANE_INLINE left read_left(X const* x, int stride) const {
+    left a;
+    unroll<2 * tiles>([&](auto n) WANE_INLINE_LAMBDA {
+      // The unit's order of pairs, or of numbers, as left_of has it.
+      constexpr int row = n % 2, at = n / 2;
       auto const two = machine_.read_shared(
-          reinterpret_cast<pair_of<X> const*>(x + (row_ + 8 * n) * stride + column_));
-      for (int e = 0; e < 2; ++e) t.of[2 * n + e] = static_cast<float>(two.of[e]);
-    }
-    return t;
+          reinterpret_cast<pair_of<X> const*>(x + (row_ + 8 * row) * stride + column_ + 8 * at));
+      unroll<2>([&](auto e) WANE_INLINE_LAMBDA {
+        split(two.of[e], [&](int part) -> T& {
+          return a.part[part].of[tiles == 2 ? 2 * n + e : row + 2 * e];
+        });
+      });
+    });
+    return a;
   }
 
   WANE_INLINE left left_of(tile const* x) const {

@@ -30,6 +30,11 @@ class delta_net : public gated_memory<Io, Gate, Accumulate> {
     gated::move_tensors(moved), strength_ = moved.whole(strength_);
   }
 
+  WANE_INLINE void each_row(place<> where, auto const& visit) const {
+    gated::each_row(where, visit);
+    visit_number(visit, strength_.element(where));
+  }
+
   struct token : keyed::terms, gate_terms<Accumulate, Gate> {
     using keyed::terms::where;
     Accumulate strength, decay_of_head;
@@ -50,8 +55,9 @@ class delta_net : public gated_memory<Io, Gate, Accumulate> {
         return decay_of_head;
     }
   };
-  WANE_INLINE token at(place<> where) const {
-    token x{this->terms_at(where),
+  template <class Sums = own_sums>
+  WANE_INLINE token at(place<> where, Sums const& sums = {}) const {
+    token x{this->terms_at(where, sums),
             {this->gate_, where},
             static_cast<Accumulate>(strength_.read(where)),
             Accumulate(1)};

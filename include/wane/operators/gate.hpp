@@ -103,6 +103,8 @@ WANE_INLINE void each_row_of_gate(G const& gate, place<> where, auto const& visi
     gate.each_row(where, visit);
   else if constexpr (row_gate<G> && requires { gate.element(where, index{}); })
     visit(gate.element(where, 0), gate.extent[3]);
+  else if constexpr (requires { gate.element(where); })
+    visit_number(visit, gate.element(where));
 }
 
 // A gate of rows at a token, with read(i). One that has something to find out once a token has a

@@ -22,8 +22,9 @@ class gla : public gated_memory<Io, Gate, Accumulate> {
   struct token : keyed::terms, gate_terms<Accumulate, Gate> {
     using keyed::terms::where;
   };
-  WANE_INLINE token at(place<> where) const {
-    return {this->terms_at(where), {this->gate_, where}};
+  template <class Sums = own_sums>
+  WANE_INLINE token at(place<> where, Sums const& sums = {}) const {
+    return {this->terms_at(where, sums), {this->gate_, where}};
   }
 
   // Any may be absent; log_decay has the shape of the gate.

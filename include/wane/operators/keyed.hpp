@@ -109,11 +109,11 @@ class keyed_memory {
     }
     // query . key
     WANE_INLINE Accumulate match() const {
-      row_sum<Accumulate> total;
       auto const &q = memory.in_.query, &k = memory.in_.key;
-      for_row_lanes<Accumulate>(q.stride[3] == 1 && k.stride[3] == 1, k.extent[3],
-                                [&](auto i) WANE_INLINE_LAMBDA { total.add(query(i), key(i)); });
-      return total.total();
+      return own_sums::dot<Accumulate>(
+          q.stride[3] == 1 && k.stride[3] == 1, k.extent[3],
+          [&](auto i) WANE_INLINE_LAMBDA { return query(i); },
+          [&](auto i) WANE_INLINE_LAMBDA { return key(i); });
     }
 
    private:
@@ -123,10 +123,11 @@ class keyed_memory {
     }
   };
 
-  WANE_INLINE terms terms_at(place<> where) const {
+  template <class Sums = own_sums>
+  WANE_INLINE terms terms_at(place<> where, Sums const& sums = {}) const {
     place<> const shared = shared_of(where);
-    return {*this, where, shared, multiply(scale_, length_factor(in_.query, shared)),
-            length_factor(in_.key, shared)};
+    return {*this, where, shared, multiply(scale_, length_factor(in_.query, shared, sums)),
+            length_factor(in_.key, shared, sums)};
   }
 
   // What a token reads; see wane/core/recurrence.hpp.
@@ -169,18 +170,14 @@ class keyed_memory {
 
  private:
   // 1/sqrt(|x|^2 + epsilon) where rows are normalised.
-  WANE_INLINE Accumulate length_factor(sequence_view<Io const> const& x, place<> at) const {
+  template <class Sums>
+  WANE_INLINE Accumulate length_factor(sequence_view<Io const> const& x, place<> at,
+                                       Sums const& sums) const {
     if (!normalise_) return Accumulate(1);
+    auto const row = [&](auto i) WANE_INLINE_LAMBDA { return convert<Accumulate>(x.read(at, i)); };
     using std::sqrt;
-    return Accumulate(1) / sqrt(squared_length(x, at) + epsilon_);
-  }
-  WANE_INLINE static Accumulate squared_length(sequence_view<Io const> const& x, place<> at) {
-    row_sum<Accumulate> total;
-    for_row_lanes<Accumulate>(x.stride[3] == 1, x.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
-      auto const row = convert<Accumulate>(x.read(at, i));
-      total.add(row, row);
-    });
-    return total.total();
+    return Accumulate(1) /
+           sqrt(sums.template dot<Accumulate>(x.stride[3] == 1, x.extent[3], row, row) + epsilon_);
   }
 
   // x f, f = scale / sqrt(|x|^2 + epsilon): the derivative takes away what lies along x.

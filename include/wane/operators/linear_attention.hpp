@@ -54,7 +54,10 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
                                       [&x](auto n) WANE_INLINE_LAMBDA { return x.value(n); });
     }
   };
-  WANE_INLINE token at(place<> where) const { return {sums::at(where), this->in_.value.extent[3]}; }
+  template <class Sums = own_sums>
+  WANE_INLINE token at(place<> where, Sums const& of_rows = {}) const {
+    return {sums::at(where, of_rows), this->in_.value.extent[3]};
+  }
 
   // Any may be absent; log_decay has the shape of the gate.
   struct gradients {

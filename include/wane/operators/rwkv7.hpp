@@ -76,15 +76,18 @@ class rwkv7 : public gated_memory<Io, Gate, Accumulate> {
     }
     WANE_INLINE Accumulate direct() const { return bonus; }
   };
-  WANE_INLINE token at(place<> where) const {
-    token x{this->terms_at(where),
+  template <class Sums = own_sums>
+  WANE_INLINE token at(place<> where, Sums const& sums = {}) const {
+    token x{this->terms_at(where, sums),
             {this->gate_, where},
-            removal_.terms_at(where),
+            removal_.terms_at(where, sums),
             *this,
             Accumulate(0)};
     if (own_.bonus.data)
-      for (index i = 0; i < own_.bonus.extent[1]; ++i)
-        x.bonus = multiply_add(raw_query(x, i), bonus_at(where, i) * x.key(i), x.bonus);
+      x.bonus = sums.template dot<Accumulate>(
+          std::false_type{}, own_.bonus.extent[1],
+          [&](index i) WANE_INLINE_LAMBDA { return raw_query(x, i); },
+          [&](index i) WANE_INLINE_LAMBDA { return bonus_at(where, i) * x.key(i); });
     return x;
   }
 

@@ -157,7 +157,10 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
 
     WANE_INLINE auto operator()(auto i) const { return x.query(i); }
   };
-  WANE_INLINE direction_terms direction_at(place<> at) const { return {directions_.terms_at(at)}; }
+  template <class Sums = own_sums>
+  WANE_INLINE direction_terms direction_at(place<> at, Sums const& sums = {}) const {
+    return {directions_.terms_at(at, sums)};
+  }
 
   template <class State, class Write>
   void advance(place<> at, view<State, 2> const& state, Write const& write) const {

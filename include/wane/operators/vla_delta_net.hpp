@@ -38,8 +38,9 @@ class vla_delta_net : public keyed_memory<Io, Accumulate> {
     WANE_INLINE Accumulate decay() const { return beta; }
     WANE_INLINE auto erase_read(auto i) const { return this->key(i); }
   };
-  WANE_INLINE token at(place<> where) const {
-    return {this->terms_at(where), static_cast<Accumulate>(decay_.read(where))};
+  template <class Sums = own_sums>
+  WANE_INLINE token at(place<> where, Sums const& sums = {}) const {
+    return {this->terms_at(where, sums), static_cast<Accumulate>(decay_.read(where))};
   }
 
   // Any may be absent.

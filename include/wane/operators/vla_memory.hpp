@@ -26,6 +26,11 @@ class vla_memory : public gated_memory<Io, Gate, Accumulate> {
 
   wane::layout layout() const { return gated::layout() & layout_of(directions_); }
 
+  WANE_INLINE void each_row(place<> where, auto const& visit) const {
+    gated::each_row(where, visit);
+    visit(directions_.element(moved(where), 0), directions_.extent[3]);
+  }
+
   struct token : keyed::terms, gate_terms<Accumulate, Gate> {
     sequence_view<Accumulate const> const& directions;
     place<> written;
@@ -40,8 +45,9 @@ class vla_memory : public gated_memory<Io, Gate, Accumulate> {
         return k;
     }
   };
-  WANE_INLINE token at(place<> where) const {
-    token x{this->terms_at(where), {this->gate_, where}, directions_, moved(where), 1};
+  template <class Sums = own_sums>
+  WANE_INLINE token at(place<> where, Sums const& sums = {}) const {
+    token x{this->terms_at(where, sums), {this->gate_, where}, directions_, moved(where), 1};
     if constexpr (fades) {
       if (!fades_) x.of_head = 0;
       x.decay = factor_of(decay_from_log(x.log_decay()));

@@ -108,6 +108,7 @@ class emulated_thread {
     *p = x;
   }
 
+  void ask_for(void const*) {}
   // The bytes come at once, or as late as wait() lets them; meanwhile there is rubbish.
   void copy(void* to, void const* from, int bytes) {
     block_.shared.see_write(to, static_cast<std::size_t>(bytes), here_);

@@ -58,9 +58,8 @@ void run_chunks(emulated_gpu gpu, Arguments arguments, Body const& body) {
   arguments.counters[0] = arguments.counters[1] = 0;
   arguments.blocks = std::clamp<index>(arguments.work_items(), 1, gpu.blocks);
   gpu.blocks = static_cast<int>(arguments.blocks);
-  emulated_grid<Config::threads>(gpu, arguments.layout.bytes).run([&](auto& machine) {
-    body(machine, arguments);
-  });
+  emulated_grid<Config::threads>(gpu, Arguments::template layout<Config>.bytes)
+      .run([&](auto& machine) { body(machine, arguments); });
 }
 
 // The same, or those of segments and the links between them.
@@ -100,9 +99,8 @@ void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out>
   if constexpr (cuda::takes_sums<Gradients, Op>) {
     auto const last = calls.last();
     for (index n = 0; n < calls.chunks; ++n)
-      emulated_grid<Config::threads>({1, gpu.seed}, last.layout.bytes).run([&](auto& machine) {
-        cuda::chunk_gradients_kernel<Config>(machine, last, n);
-      });
+      emulated_grid<Config::threads>({1, gpu.seed}, last.template layout<Config>.bytes)
+          .run([&](auto& machine) { cuda::chunk_gradients_kernel<Config>(machine, last, n); });
   }
 }
 
