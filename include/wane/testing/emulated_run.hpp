@@ -78,16 +78,21 @@ void run_segments(emulated_gpu const& gpu, Arguments const& all, Body const& bod
 // wane::cuda::run and adjoint by the chunk kernels of this configuration.
 template <class Config, class Op, class Out, class State>
 void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
-                   run_options<State> const& options) {
-  lent_memory memory(cuda::chunk_workspace_bytes<Config>(op, options));
+                   cuda::workspace const& memory, run_options<State> const& options) {
   run_segments<Config>(
       gpu, cuda::chunk_call<Config>(op, output, memory, options),
       [](auto& machine, auto const& arguments) { cuda::chunk_kernel<Config>(machine, arguments); });
 }
+template <class Config, class Op, class Out, class State>
+void run_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output,
+                   run_options<State> const& options) {
+  lent_memory memory(cuda::chunk_workspace_bytes<Config>(op, options));
+  run_in_chunks<Config>(gpu, op, output, memory, options);
+}
 template <class Config, class Op, class Out, class Gradients, class State>
 void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,
-                       Gradients const& gradients, adjoint_options<State> const& options) {
-  lent_memory memory(cuda::chunk_adjoint_workspace_bytes<Config, Out>(op, options));
+                       Gradients const& gradients, cuda::workspace const& memory,
+                       adjoint_options<State> const& options) {
   auto const calls =
       cuda::chunk_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
   run_segments<Config>(gpu, calls.forward, [](auto& machine, auto const& arguments) {
@@ -102,6 +107,12 @@ void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out>
       emulated_grid<Config::threads>({1, gpu.seed}, last.template layout<Config>.bytes)
           .run([&](auto& machine) { cuda::chunk_gradients_kernel<Config>(machine, last, n); });
   }
+}
+template <class Config, class Op, class Out, class Gradients, class State>
+void adjoint_in_chunks(emulated_gpu const& gpu, Op const& op, sequence_view<Out> output_gradient,
+                       Gradients const& gradients, adjoint_options<State> const& options) {
+  lent_memory memory(cuda::chunk_adjoint_workspace_bytes<Config, Out>(op, options));
+  adjoint_in_chunks<Config>(gpu, op, output_gradient, gradients, memory, options);
 }
 
 // Runs blocks that need nothing of each other, one after the other; body(machine, block).
@@ -135,7 +146,7 @@ void run_penalised(emulated_gpu const& gpu, Op const& op, sequence_view<Out> out
   lent_memory memory(cuda::penalised_workspace_of<Config, MemoryConfig>(op, options).bytes);
   auto const calls = cuda::penalised_call<Config, MemoryConfig>(op, output, memory, options);
   run_penalties<Config>(gpu, calls.penalty);
-  run_in_chunks<MemoryConfig>(gpu, calls.memory, output, calls.options);
+  run_in_chunks<MemoryConfig>(gpu, calls.memory, output, calls.lent, calls.options);
 }
 
 template <class Config, class MemoryConfig, class Op, class Out, class Gradients, class State>
@@ -147,13 +158,14 @@ void adjoint_penalised(emulated_gpu const& gpu, Op const& op, sequence_view<Out>
   auto const calls = cuda::penalised_adjoint_call<Config, MemoryConfig>(op, output_gradient,
                                                                         gradients, memory, options);
   run_penalties<Config>(gpu, calls.directions);
-  adjoint_in_chunks<MemoryConfig>(gpu, calls.memory, output_gradient, calls.of_memory,
+  adjoint_in_chunks<MemoryConfig>(gpu, calls.memory, output_gradient, calls.of_memory, calls.lent,
                                   calls.options);
   run_blocks<Config::threads>(gpu, calls.answers.work_items(), calls.answers.layout.bytes,
                               [&](auto& machine, index n) {
                                 cuda::penalty_answer_kernel<Config>(machine, calls.answers, n);
                               });
-  run_in_chunks<MemoryConfig>(gpu, calls.sums, calls.gradients.sums, calls.options_of_sums);
+  run_in_chunks<MemoryConfig>(gpu, calls.sums, calls.gradients.sums, calls.lent,
+                              calls.options_of_sums);
   auto const& last = calls.gradients;
   constexpr int threads = cuda::penalised_gradient_threads;
   using arguments = std::remove_cvref_t<decltype(last)>;
