@@ -258,8 +258,8 @@ class chunk_adjoint
       for (int j = n % 4; row < count && j < Config::columns; j += 4)
         sum = multiply_add(this->template get<float>(at_.state, row * line + j),
                            this->template get<float>(at_.cotangent, row * line + j), sum);
-      sum = sum_of_lanes<4>(sum);
-      if (n % 4 == 3 && row < count) to[of.of_row(numbers::of_state, first + row)] = stored(sum);
+      sum = sum_of_lanes<4>(machine_, sum);
+      if (n % 4 == 0 && row < count) to[of.of_row(numbers::of_state, first + row)] = stored(sum);
     }
   }
   // The sums of pairs of tokens, and of direct.
@@ -284,18 +284,9 @@ class chunk_adjoint
         sum = multiply_add(this->template get<float>(at_.value, at),
                            this->template get<float>(at_.output_gradient, at), sum);
       });
-      sum = sum_of_lanes<base::lanes>(sum);
-      if (this->lane() == base::lanes - 1) to[of.of_direct(this->token())] = stored(sum);
+      sum = sum_of_lanes<base::lanes>(machine_, sum);
+      if (this->lane() == 0) to[of.of_direct(this->token())] = stored(sum);
     }
-  }
-  // For the last of every `count` neighbours, the sum of theirs.
-  template <int count>
-  WANE_INLINE float sum_of_lanes(float x) const {
-    for (int by = 1; by < count; by *= 2) {
-      float const lower = machine_.shuffle_up(x, by);
-      if (machine_.thread() % count >= by) x += lower;
-    }
-    return x;
   }
 };
 

@@ -24,6 +24,14 @@ WANE_INLINE void turns(Body const& body) {
   }
 }
 
+// The sum of x over every `count` neighbours of a warp, all of which get the same bits.
+template <int count, machine M, class T>
+WANE_INLINE T sum_of_lanes(M& machine, T x) {
+  int const own = machine.thread() % warp_size;
+  for (int by = 1; by < count; by *= 2) x += machine.shuffle(x, own ^ by);
+  return x;
+}
+
 // Takes the place of own_sums where `lanes` neighbours of a warp share a token of up to `most_rows`
 // rows. All threads of the warp ask for the same sums; a token's threads get the same bits.
 template <machine M, int lanes, int most_rows>
@@ -36,9 +44,7 @@ struct lane_sums {
     constexpr bool fits = most_rows % lanes == 0;
     T sum = fits && rows == most_rows ? part<T, fits>(rows, left, right)
                                       : part<T, false>(rows, left, right);
-    int const own = machine.thread() % warp_size;
-    for (int by = 1; by < lanes; by *= 2) sum += machine.shuffle(sum, own ^ by);
-    return sum;
+    return sum_of_lanes<lanes>(machine, sum);
   }
 
  private:
