@@ -1,4 +1,4 @@
-// The only macros of wane: host and device, inlining, and the refusal of -ffinite-math-only.
+// The only macros of wane: host, device and its rounding, inlining, no -ffinite-math-only.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -258,7 +258,7 @@ class chunk_adjoint
       for (int j = n % 4; row < count && j < Config::columns; j += 4)
         sum = multiply_add(this->template get<float>(at_.state, row * line + j),
                            this->template get<float>(at_.cotangent, row * line + j), sum);
-      sum = sum_of_lanes<4>(machine_, sum);
+      sum = sum_of_neighbours<4>(machine_, sum);
       if (n % 4 == 0 && row < count) to[of.of_row(numbers::of_state, first + row)] = stored(sum);
     }
   }
@@ -284,7 +284,7 @@ class chunk_adjoint
         sum = multiply_add(this->template get<float>(at_.value, at),
                            this->template get<float>(at_.output_gradient, at), sum);
       });
-      sum = sum_of_lanes<base::lanes>(machine_, sum);
+      sum = sum_of_neighbours<base::lanes>(machine_, sum);
       if (this->lane() == 0) to[of.of_direct(this->token())] = stored(sum);
     }
   }

@@ -26,7 +26,7 @@ WANE_INLINE void turns(Body const& body) {
 
 // The sum of x over every `count` neighbours of a warp, all of which get the same bits.
 template <int count, machine M, class T>
-WANE_INLINE T sum_of_lanes(M& machine, T x) {
+WANE_INLINE T sum_of_neighbours(M& machine, T x) {
   int const own = machine.thread() % warp_size;
   for (int by = 1; by < count; by *= 2) x += machine.shuffle(x, own ^ by);
   return x;
@@ -44,7 +44,7 @@ struct lane_sums {
     constexpr bool fits = most_rows % lanes == 0;
     T sum = fits && rows == most_rows ? part<T, fits>(rows, left, right)
                                       : part<T, false>(rows, left, right);
-    return sum_of_lanes<lanes>(machine, sum);
+    return sum_of_neighbours<lanes>(machine, sum);
   }
 
  private:

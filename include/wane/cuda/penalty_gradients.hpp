@@ -4,6 +4,7 @@
 
 #include "wane/core/penalised_memory.hpp"
 #include "wane/core/unroll.hpp"
+#include "wane/cuda/lane_sums.hpp"
 #include "wane/cuda/penalty_plan.hpp"
 
 namespace wane::cuda {
@@ -102,7 +103,7 @@ class penalised_token_gradients {
       a_u = multiply_add(a_.directions.read(where, i), direction(i), a_u);
       g_u = multiply_add(a_.answers.read(where, i), direction(i), g_u);
     }
-    a_u = sum_of_parts(a_u), g_u = sum_of_parts(g_u);
+    a_u = sum_of_neighbours<parts>(machine_, a_u), g_u = sum_of_neighbours<parts>(machine_, g_u);
     for (index i = machine_.thread() % parts; i < a_.shape.rows && present; i += parts) {
       float u = -left.over() * (a_.sums.read(where, i) + a_.sums.read(other, i));
       float const a = a_.directions.read(where, i), g = a_.answers.read(where, i);
@@ -115,7 +116,8 @@ class penalised_token_gradients {
       if (own) a_.keys.write(where, i, a_.keys.read(where, i) + u);
     }
     if constexpr (fades) {
-      of_later = sum_of_parts(of_later), trace = sum_of_parts(trace);
+      of_later = sum_of_neighbours<parts>(machine_, of_later);
+      trace = sum_of_neighbours<parts>(machine_, trace);
       using std::exp;
       if (!present || machine_.thread() % parts != 0) return;
       float change = a_u * g_u;
@@ -124,12 +126,6 @@ class penalised_token_gradients {
       a_.changes.write(where, change - of_later / 2);
       a_.traces.write(where, 2 * exp(left.log) * trace);
     }
-  }
-  // Of the threads that have a token.
-  WANE_HOST_DEVICE float sum_of_parts(float x) const {
-    for (int apart = 1; apart < parts; apart *= 2)
-      x += machine_.shuffle(x, machine_.thread() % warp_size ^ apart);
-    return x;
   }
 
   M& machine_;
