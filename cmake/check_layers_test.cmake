@@ -11,13 +11,13 @@ function(write_tree)
   file(REMOVE_RECURSE ${FOLDER})
   foreach(entry
       "core/config.hpp|#define WANE_ONE 1"
-      "core/view.hpp|#include <wane/core/config.hpp>;#include \"config.hpp\";#include <vector>"
-      "spectra/kernel.hpp|#include <wane/core/view.hpp>;#include <boost/a.hpp>;#include <Eigen/QR>"
-      "operators/gla.hpp|#include \"wane/spectra/kernel.hpp\";#include <wane/core/view.hpp>"
-      "run/step.hpp|#include <wane/core/view.hpp>;#include <Eigen/Core>;#include <immintrin.h>"
-      "cuda/step.cuh|#include <wane/run/step.hpp>;#include <cuda_runtime.h>;#include <cub/cub.cuh>"
-      "testing/laws.hpp|#include <wane/run/step.hpp>;#include <wane/core/view.hpp>"
-      "eigen.hpp|#include <Eigen/Core>;#include <wane/core/view.hpp>"
+      "core/recurrence/view.hpp|#include <wane/core/config.hpp>;#include \"config.hpp\";#include <vector>"
+      "spectra/kernel.hpp|#include <wane/core/recurrence/view.hpp>;#include <boost/a.hpp>;#include <Eigen/QR>"
+      "operators/gla.hpp|#include \"wane/spectra/kernel.hpp\";#include <wane/core/recurrence/view.hpp>"
+      "run/in_order/advance.hpp|#include <wane/core/recurrence/view.hpp>;#include <Eigen/Core>;#include <immintrin.h>"
+      "cuda/step.cuh|#include <wane/run/in_order/advance.hpp>;#include <cuda_runtime.h>;#include <cub/cub.cuh>"
+      "testing/laws.hpp|#include <wane/run/in_order/advance.hpp>;#include <wane/core/recurrence/view.hpp>"
+      "eigen.hpp|#include <Eigen/Core>;#include <wane/core/recurrence/view.hpp>"
       "wane.hpp|#include <wane/eigen.hpp>;#include <wane/operators/gla.hpp>")
     string(REGEX MATCH "^([^|]+)[|](.*)$" _ "${entry}")
     string(REPLACE ";" "\n" text "${CMAKE_MATCH_2}")
@@ -55,10 +55,10 @@ if(result)
 endif()
 
 refuses_include(core/a.hpp <wane/spectra/kernel.hpp> "includes wane/spectra/kernel.hpp; core does")
-refuses_include(core/a.hpp "\"../run/step.hpp\"" "includes wane/run/step.hpp; core does not")
+refuses_include(core/a.hpp "\"../run/step.hpp\"" "includes wane/run/in_order/advance.hpp; core does not")
 refuses_include(spectra/a.hpp <wane/operators/gla.hpp> "includes wane/operators/gla.hpp; spectra")
-refuses_include(spectra/a.hpp <wane/run/step.hpp> "includes wane/run/step.hpp; spectra does not")
-refuses_include(operators/a.hpp <wane/run/step.hpp> "includes wane/run/step.hpp; operators does")
+refuses_include(spectra/a.hpp <wane/run/in_order/advance.hpp> "includes wane/run/in_order/advance.hpp; spectra does not")
+refuses_include(operators/a.hpp <wane/run/in_order/advance.hpp> "includes wane/run/in_order/advance.hpp; operators does")
 refuses_include(operators/a.hpp <wane/testing/laws.hpp> "includes wane/testing/laws.hpp; operators")
 refuses_include(run/a.hpp <wane/operators/gla.hpp> "includes wane/operators/gla.hpp; run does not")
 refuses_include(run/a.hpp <wane/spectra/kernel.hpp> "includes wane/spectra/kernel.hpp; run does")

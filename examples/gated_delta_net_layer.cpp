@@ -1,7 +1,7 @@
 // A Gated DeltaNet layer with PoST: short convolutions, delta rule, gated norm; whole or streamed.
 // SPDX-License-Identifier: MIT
-#include <wane/spectra/post_initial.hpp>
-#include <wane/spectra/taper.hpp>
+#include <wane/spectra/rates/post_initial.hpp>
+#include <wane/spectra/rates/taper.hpp>
 
 #include "layer_program.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 #include <vector>
-#include <wane/spectra/post_map.hpp>
+#include <wane/spectra/rates/post_map.hpp>
 #include <wane/wane.hpp>
 
 namespace layers {

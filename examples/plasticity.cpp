@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 #include <wane/operators/plasticity.hpp>
-#include <wane/spectra/order_weights.hpp>
+#include <wane/spectra/orders/order_weights.hpp>
 
 constexpr wane::index tokens = 200;
 constexpr double least = 0.1;  // delta: orders are in [least, 1]

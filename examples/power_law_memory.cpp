@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <random>
 #include <vector>
-#include <wane/spectra/fit.hpp>
-#include <wane/spectra/geometric.hpp>
+#include <wane/spectra/fit/fit.hpp>
+#include <wane/spectra/rates/geometric.hpp>
 #include <wane/wane.hpp>
 
 namespace spectra = wane::spectra;

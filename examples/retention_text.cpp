@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <random>
-#include <wane/spectra/order_weights.hpp>
+#include <wane/spectra/orders/order_weights.hpp>
 #include <wane/wane.hpp>
 
 #include "curves.hpp"

@@ -1,7 +1,7 @@
 // A RetNet layer with PoST: retention in heads, group norm and swish gate; whole or streamed.
 // SPDX-License-Identifier: MIT
-#include <wane/spectra/post_initial.hpp>
-#include <wane/spectra/taper.hpp>
+#include <wane/spectra/rates/post_initial.hpp>
+#include <wane/spectra/rates/taper.hpp>
 
 #include "layer_program.hpp"
 

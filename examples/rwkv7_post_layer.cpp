@@ -1,6 +1,6 @@
 // RWKV-7's time mixing with PoST: token shift, low-rank maps, bonus and gate; whole or streamed.
 // SPDX-License-Identifier: MIT
-#include <wane/spectra/post_initial.hpp>
+#include <wane/spectra/rates/post_initial.hpp>
 
 #include "layer_program.hpp"
 

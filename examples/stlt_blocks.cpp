@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstdio>
 #include <numbers>
-#include <wane/spectra/laplace_nodes.hpp>
+#include <wane/spectra/nodes/laplace_nodes.hpp>
 
 #include "layer_parts.hpp"
 

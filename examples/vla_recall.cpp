@@ -16,7 +16,7 @@
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/softmax_attention.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/attention.hpp"
+#include "wane/run/attention/attend.hpp"
 #include "wane/run/run.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // A VORT layer: power-law retrieval beside local attention, orders learnt; whole or streamed.
 // SPDX-License-Identifier: MIT
-#include <wane/spectra/order_weights.hpp>
+#include <wane/spectra/orders/order_weights.hpp>
 
 #include "layer_program.hpp"
 

@@ -16,7 +16,7 @@
 #include "checkpoint/tensor.hpp"
 #include "shared/input.hpp"
 #include "shared/number_text.hpp"
-#include "wane/spectra/softplus.hpp"
+#include "wane/spectra/algebra/softplus.hpp"
 
 namespace wane::bench {
 

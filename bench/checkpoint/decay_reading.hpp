@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "wane/spectra/post_initial.hpp"
-#include "wane/spectra/softplus.hpp"
+#include "wane/spectra/algebra/softplus.hpp"
+#include "wane/spectra/rates/post_initial.hpp"
 
 namespace wane::bench {
 

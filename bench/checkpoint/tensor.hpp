@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "shared/input.hpp"
-#include "wane/core/storage.hpp"
+#include "wane/core/numbers/storage.hpp"
 
 namespace wane::bench {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "wane/operators/laplace.hpp"
-#include "wane/run/poles.hpp"
+#include "wane/run/poles/run.hpp"
 #include "wane/run/run.hpp"
-#include "wane/spectra/random.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 

@@ -1,6 +1,6 @@
 // The claims of PoST (arXiv 2604.07658) about the architectures of section 5.
 // SPDX-License-Identifier: MIT
-#include "wane/spectra/post_initial.hpp"
+#include "wane/spectra/rates/post_initial.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "claims/claim.hpp"
-#include "wane/spectra/softplus.hpp"
+#include "wane/spectra/algebra/softplus.hpp"
 
 namespace wane::bench {
 namespace {

@@ -10,14 +10,14 @@
 
 #include "claims/claim.hpp"
 #include "claims/counted.hpp"
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 #include "wane/operators/gla.hpp"
 #include "wane/operators/mamba2.hpp"
 #include "wane/run/run.hpp"
-#include "wane/spectra/post_map.hpp"
-#include "wane/spectra/random.hpp"
-#include "wane/spectra/taper.hpp"
-#include "wane/spectra/tapered_rates.hpp"
+#include "wane/spectra/rates/post_map.hpp"
+#include "wane/spectra/rates/random.hpp"
+#include "wane/spectra/rates/taper.hpp"
+#include "wane/spectra/rates/tapered_rates.hpp"
 
 namespace wane::bench {
 namespace {

@@ -12,12 +12,12 @@
 
 #include "claims/claim.hpp"
 #include "shared/stopwatch.hpp"
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 #include "wane/operators/gla.hpp"
 #include "wane/operators/mamba2.hpp"
 #include "wane/operators/rwkv7.hpp"
 #include "wane/run/run.hpp"
-#include "wane/spectra/random.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 namespace {

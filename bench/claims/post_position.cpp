@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "claims/claim.hpp"
-#include "wane/spectra/analysis.hpp"
-#include "wane/spectra/fit.hpp"
-#include "wane/spectra/geometric.hpp"
-#include "wane/spectra/harmonic.hpp"
-#include "wane/spectra/post.hpp"
-#include "wane/spectra/random.hpp"
-#include "wane/spectra/taper.hpp"
+#include "wane/spectra/fit/fit.hpp"
+#include "wane/spectra/rates/analysis.hpp"
+#include "wane/spectra/rates/geometric.hpp"
+#include "wane/spectra/rates/harmonic.hpp"
+#include "wane/spectra/rates/post.hpp"
+#include "wane/spectra/rates/random.hpp"
+#include "wane/spectra/rates/taper.hpp"
 
 namespace wane::bench {
 namespace {

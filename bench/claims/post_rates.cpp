@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "claims/claim.hpp"
-#include "wane/spectra/analysis.hpp"
-#include "wane/spectra/best_linear_spacing.hpp"
-#include "wane/spectra/best_range.hpp"
-#include "wane/spectra/fit.hpp"
-#include "wane/spectra/geometric.hpp"
-#include "wane/spectra/linear.hpp"
-#include "wane/spectra/random.hpp"
-#include "wane/spectra/softplus.hpp"
+#include "wane/spectra/algebra/softplus.hpp"
+#include "wane/spectra/fit/fit.hpp"
+#include "wane/spectra/rates/analysis.hpp"
+#include "wane/spectra/rates/best_linear_spacing.hpp"
+#include "wane/spectra/rates/best_range.hpp"
+#include "wane/spectra/rates/geometric.hpp"
+#include "wane/spectra/rates/linear.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "checkpoint/decay_layers.hpp"
 #include "claims/claim.hpp"
-#include "wane/spectra/taper.hpp"
+#include "wane/spectra/rates/taper.hpp"
 
 namespace wane::bench {
 namespace {

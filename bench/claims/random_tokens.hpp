@@ -11,8 +11,8 @@
 
 #include "wane/operators/retention.hpp"
 #include "wane/run/run.hpp"
-#include "wane/spectra/fractional_convolution.hpp"
-#include "wane/spectra/random.hpp"
+#include "wane/spectra/orders/fractional_convolution.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "claims/claim.hpp"
-#include "wane/spectra/binary_concrete.hpp"
-#include "wane/spectra/random.hpp"
+#include "wane/spectra/nodes/binary_concrete.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 namespace {

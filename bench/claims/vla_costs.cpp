@@ -9,7 +9,7 @@
 #include "shared/stopwatch.hpp"
 #include "wane/operators/softmax_attention.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/attention.hpp"
+#include "wane/run/attention/attend.hpp"
 #include "wane/run/run.hpp"
 
 namespace wane::bench {

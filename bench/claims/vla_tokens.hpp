@@ -8,10 +8,10 @@
 #include <numbers>
 #include <random>
 
-#include "wane/core/view.hpp"
+#include "wane/core/recurrence/view.hpp"
 #include "wane/eigen.hpp"
 #include "wane/operators/feature_maps.hpp"
-#include "wane/spectra/random.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 

@@ -9,13 +9,13 @@
 
 #include "claims/claim.hpp"
 #include "claims/random_tokens.hpp"
-#include "wane/spectra/gruenwald_letnikov.hpp"
-#include "wane/spectra/kernel_bounds.hpp"
-#include "wane/spectra/lags.hpp"
-#include "wane/spectra/order_banks.hpp"
-#include "wane/spectra/quadrature_sums.hpp"
-#include "wane/spectra/shared_rates.hpp"
-#include "wane/spectra/sum_of_exponentials.hpp"
+#include "wane/spectra/fit/lags.hpp"
+#include "wane/spectra/fit/sum_of_exponentials.hpp"
+#include "wane/spectra/orders/gruenwald_letnikov.hpp"
+#include "wane/spectra/orders/kernel_bounds.hpp"
+#include "wane/spectra/orders/order_banks.hpp"
+#include "wane/spectra/orders/quadrature_sums.hpp"
+#include "wane/spectra/orders/shared_rates.hpp"
 
 namespace wane::bench {
 namespace {

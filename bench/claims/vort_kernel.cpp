@@ -12,9 +12,9 @@
 
 #include "claims/claim.hpp"
 #include "claims/integral.hpp"
-#include "wane/spectra/gruenwald_letnikov.hpp"
-#include "wane/spectra/kernel_bounds.hpp"
-#include "wane/spectra/random.hpp"
+#include "wane/spectra/orders/gruenwald_letnikov.hpp"
+#include "wane/spectra/orders/kernel_bounds.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 namespace {

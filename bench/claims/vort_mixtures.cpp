@@ -9,10 +9,10 @@
 
 #include "claims/claim.hpp"
 #include "claims/integral.hpp"
-#include "wane/spectra/kernel_bounds.hpp"
-#include "wane/spectra/kernels.hpp"
-#include "wane/spectra/random.hpp"
-#include "wane/spectra/sum_of_exponentials.hpp"
+#include "wane/spectra/fit/kernels.hpp"
+#include "wane/spectra/fit/sum_of_exponentials.hpp"
+#include "wane/spectra/orders/kernel_bounds.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 namespace {

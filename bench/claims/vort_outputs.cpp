@@ -10,14 +10,14 @@
 
 #include "claims/claim.hpp"
 #include "claims/random_tokens.hpp"
-#include "wane/spectra/convolution.hpp"
-#include "wane/spectra/gruenwald_letnikov.hpp"
-#include "wane/spectra/order_banks.hpp"
-#include "wane/spectra/order_weights.hpp"
-#include "wane/spectra/quadrature_sums.hpp"
-#include "wane/spectra/random.hpp"
-#include "wane/spectra/shared_rates.hpp"
-#include "wane/spectra/sum_of_exponentials.hpp"
+#include "wane/spectra/algebra/convolution.hpp"
+#include "wane/spectra/fit/sum_of_exponentials.hpp"
+#include "wane/spectra/orders/gruenwald_letnikov.hpp"
+#include "wane/spectra/orders/order_banks.hpp"
+#include "wane/spectra/orders/order_weights.hpp"
+#include "wane/spectra/orders/quadrature_sums.hpp"
+#include "wane/spectra/orders/shared_rates.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 namespace {

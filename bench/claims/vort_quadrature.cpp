@@ -10,8 +10,8 @@
 
 #include "claims/claim.hpp"
 #include "claims/integral.hpp"
-#include "wane/spectra/gruenwald_letnikov.hpp"
-#include "wane/spectra/quadrature_sums.hpp"
+#include "wane/spectra/orders/gruenwald_letnikov.hpp"
+#include "wane/spectra/orders/quadrature_sums.hpp"
 
 namespace wane::bench {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "claims/claim.hpp"
-#include "wane/spectra/gruenwald_letnikov.hpp"
-#include "wane/spectra/random.hpp"
-#include "wane/spectra/shared_rates.hpp"
-#include "wane/spectra/sum_of_exponentials.hpp"
+#include "wane/spectra/fit/sum_of_exponentials.hpp"
+#include "wane/spectra/orders/gruenwald_letnikov.hpp"
+#include "wane/spectra/orders/shared_rates.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "claims/claim.hpp"
 #include "claims/label_retrieval.hpp"
-#include "wane/spectra/kernels.hpp"
-#include "wane/spectra/sum_of_exponentials.hpp"
+#include "wane/spectra/fit/kernels.hpp"
+#include "wane/spectra/fit/sum_of_exponentials.hpp"
 
 namespace wane::bench {
 namespace {

@@ -5,8 +5,8 @@
 #include <cuda_runtime.h>
 
 #include "cuda/row.hpp"
-#include "wane/core/view.hpp"
-#include "wane/cuda/launch.cuh"
+#include "wane/core/recurrence/view.hpp"
+#include "wane/cuda/machine/launch.cuh"
 
 namespace wane::bench {
 

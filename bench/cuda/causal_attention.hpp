@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "wane/core/view.hpp"
-#include "wane/cuda/unit_products.hpp"
+#include "wane/core/recurrence/view.hpp"
+#include "wane/cuda/machine/unit_products.hpp"
 
 namespace wane::bench {
 

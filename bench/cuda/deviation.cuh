@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "cuda/shared/device_array.cuh"
-#include "wane/core/scalar.hpp"
+#include "wane/core/numbers/scalar.hpp"
 
 namespace wane::bench {
 

@@ -9,7 +9,7 @@
 
 #include "cuda/arrangement.cuh"
 #include "cuda/shared/device_array.cuh"
-#include "wane/core/storage.hpp"
+#include "wane/core/numbers/storage.hpp"
 
 namespace wane::bench {
 

@@ -7,7 +7,7 @@
 
 #include "cuda/contest.cuh"
 #include "cuda/linear_loops.cuh"
-#include "wane/core/storage.hpp"
+#include "wane/core/numbers/storage.hpp"
 #include "wane/cuda/run.cuh"
 
 namespace wane::bench {

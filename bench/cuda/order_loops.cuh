@@ -6,7 +6,7 @@
 #include "cuda/contest.cuh"
 #include "cuda/deviation.cuh"
 #include "wane/cuda/run.cuh"
-#include "wane/spectra/order_weights.hpp"
+#include "wane/spectra/orders/order_weights.hpp"
 
 namespace wane::bench {
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "wane/cuda/launch.cuh"
+#include "wane/cuda/machine/launch.cuh"
 
 namespace wane::bench {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "wane/core/scalar.hpp"
+#include "wane/core/numbers/scalar.hpp"
 
 namespace wane::bench {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/deviation.cuh"
-#include "wane/core/recurrence.hpp"
+#include "wane/core/recurrence/recurrence.hpp"
 
 namespace wane::bench {
 

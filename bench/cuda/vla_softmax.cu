@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "cuda/causal_attention.hpp"
 #include "cuda/vla.cuh"
-#include "wane/cuda/device.cuh"
-#include "wane/cuda/launch_blocks.cuh"
+#include "wane/cuda/machine/device.cuh"
+#include "wane/cuda/machine/launch_blocks.cuh"
 
 namespace wane::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "wane/core/scalar.hpp"
+#include "wane/core/numbers/scalar.hpp"
 
 namespace wane::bench {
 

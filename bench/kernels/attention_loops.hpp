@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kernels/eigen.hpp"
-#include "wane/core/scalar.hpp"
+#include "wane/core/numbers/scalar.hpp"
 
 namespace wane::bench {
 

@@ -11,7 +11,7 @@
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
 #include "wane/operators/softmax_attention.hpp"
-#include "wane/run/attention_adjoint.hpp"
+#include "wane/run/attention/attend_adjoint.hpp"
 
 namespace wane::bench {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/scalar.hpp"
+#include "wane/core/numbers/scalar.hpp"
 
 namespace wane::bench {
 

@@ -12,7 +12,7 @@
 #include "kernels/keyed_loops.hpp"
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/parts/keyed.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
 

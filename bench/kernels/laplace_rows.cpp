@@ -14,8 +14,8 @@
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
 #include "wane/operators/laplace.hpp"
-#include "wane/run/pole_adjoint.hpp"
-#include "wane/run/poles.hpp"
+#include "wane/run/poles/adjoint.hpp"
+#include "wane/run/poles/run.hpp"
 #include "wane/run/run.hpp"
 
 namespace wane::bench {

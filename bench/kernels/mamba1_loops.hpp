@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/eigen.hpp"
-#include "wane/core/scalar.hpp"
+#include "wane/core/numbers/scalar.hpp"
 
 namespace wane::bench {
 

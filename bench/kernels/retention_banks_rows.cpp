@@ -9,9 +9,9 @@
 #include "kernels/row.hpp"
 #include "wane/operators/retention.hpp"
 #include "wane/run/run.hpp"
-#include "wane/spectra/order_banks.hpp"
-#include "wane/spectra/order_weights.hpp"
-#include "wane/spectra/sum_of_exponentials.hpp"
+#include "wane/spectra/fit/sum_of_exponentials.hpp"
+#include "wane/spectra/orders/order_banks.hpp"
+#include "wane/spectra/orders/order_weights.hpp"
 
 namespace wane::bench {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "kernels/keyed_loops.hpp"
-#include "wane/core/denormals.hpp"
-#include "wane/spectra/order_table.hpp"
+#include "wane/core/numbers/denormals.hpp"
+#include "wane/spectra/orders/order_table.hpp"
 
 namespace wane::bench {
 

@@ -13,7 +13,7 @@
 #include "wane/operators/retrieval.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
-#include "wane/spectra/order_weights.hpp"
+#include "wane/spectra/orders/order_weights.hpp"
 
 namespace wane::bench {
 namespace {

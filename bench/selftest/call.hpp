@@ -5,11 +5,11 @@
 #include <memory>
 
 #include "selftest/problem.hpp"
+#include "wane/core/call/run_options.hpp"
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/options.hpp"
 
 namespace wane::selftest {
 

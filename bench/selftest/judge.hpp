@@ -10,7 +10,7 @@
 #include <string>
 
 #include "selftest/call.hpp"
-#include "wane/core/storage.hpp"
+#include "wane/core/numbers/storage.hpp"
 
 namespace wane::selftest {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "wane/core/scalar.hpp"
+#include "wane/core/numbers/scalar.hpp"
 
 namespace wane::selftest {
 

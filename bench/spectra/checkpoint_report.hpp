@@ -15,10 +15,10 @@
 #include "spectra/options.hpp"
 #include "spectra/parallel.hpp"
 #include "spectra/progress.hpp"
-#include "wane/spectra/analysis.hpp"
-#include "wane/spectra/fit.hpp"
-#include "wane/spectra/kernels.hpp"
-#include "wane/spectra/lags.hpp"
+#include "wane/spectra/fit/fit.hpp"
+#include "wane/spectra/fit/kernels.hpp"
+#include "wane/spectra/fit/lags.hpp"
+#include "wane/spectra/rates/analysis.hpp"
 
 namespace wane::bench {
 

@@ -17,8 +17,8 @@
 #include "spectra/rates.hpp"
 #include "spectra/spectrum_list.hpp"
 #include "spectra/target.hpp"
-#include "wane/spectra/analysis.hpp"
-#include "wane/spectra/fit.hpp"
+#include "wane/spectra/fit/fit.hpp"
+#include "wane/spectra/rates/analysis.hpp"
 
 namespace wane::bench {
 

@@ -13,8 +13,8 @@
 #include "shared/argument.hpp"
 #include "shared/input.hpp"
 #include "wane/core/error.hpp"
-#include "wane/spectra/laplace_nodes.hpp"
-#include "wane/spectra/window.hpp"
+#include "wane/spectra/nodes/laplace_nodes.hpp"
+#include "wane/spectra/nodes/window.hpp"
 
 namespace wane::bench {
 

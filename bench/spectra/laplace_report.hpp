@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "spectra/laplace_layers.hpp"
-#include "wane/spectra/laplace_nodes.hpp"
-#include "wane/spectra/window.hpp"
-#include "wane/spectra/window_terms.hpp"
+#include "wane/spectra/nodes/laplace_nodes.hpp"
+#include "wane/spectra/nodes/window.hpp"
+#include "wane/spectra/nodes/window_terms.hpp"
 
 namespace wane::bench {
 

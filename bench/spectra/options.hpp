@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "checkpoint/decay_layers.hpp"
-#include "wane/spectra/fit.hpp"
+#include "wane/spectra/fit/fit.hpp"
 
 namespace wane::bench {
 

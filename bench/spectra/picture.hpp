@@ -17,8 +17,8 @@
 #include "spectra/spectrum_list.hpp"
 #include "spectra/summary.hpp"
 #include "spectra/table.hpp"
-#include "wane/spectra/fit.hpp"
-#include "wane/spectra/lags.hpp"
+#include "wane/spectra/fit/fit.hpp"
+#include "wane/spectra/fit/lags.hpp"
 
 namespace wane::bench {
 

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "spectra/target.hpp"
-#include "wane/spectra/best_linear_spacing.hpp"
-#include "wane/spectra/best_range.hpp"
-#include "wane/spectra/geometric.hpp"
-#include "wane/spectra/linear.hpp"
-#include "wane/spectra/post.hpp"
-#include "wane/spectra/post_initial.hpp"
-#include "wane/spectra/random.hpp"
-#include "wane/spectra/retnet.hpp"
-#include "wane/spectra/softplus.hpp"
+#include "wane/spectra/algebra/softplus.hpp"
+#include "wane/spectra/rates/best_linear_spacing.hpp"
+#include "wane/spectra/rates/best_range.hpp"
+#include "wane/spectra/rates/geometric.hpp"
+#include "wane/spectra/rates/linear.hpp"
+#include "wane/spectra/rates/post.hpp"
+#include "wane/spectra/rates/post_initial.hpp"
+#include "wane/spectra/rates/random.hpp"
+#include "wane/spectra/rates/retnet.hpp"
 
 namespace wane::bench {
 

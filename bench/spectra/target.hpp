@@ -12,10 +12,10 @@
 
 #include "shared/number_text.hpp"
 #include "spectra/measurement.hpp"
-#include "wane/spectra/gruenwald_letnikov.hpp"
-#include "wane/spectra/kernels.hpp"
-#include "wane/spectra/sampled_sum.hpp"
-#include "wane/spectra/sum_of_exponentials.hpp"
+#include "wane/spectra/fit/kernels.hpp"
+#include "wane/spectra/fit/sampled_sum.hpp"
+#include "wane/spectra/fit/sum_of_exponentials.hpp"
+#include "wane/spectra/orders/gruenwald_letnikov.hpp"
 
 namespace wane::bench {
 

@@ -6,7 +6,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 
-#include "wane/core/place.hpp"
+#include "wane/core/recurrence/place.hpp"
 
 namespace wane::bench {
 

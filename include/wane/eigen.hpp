@@ -5,7 +5,7 @@
 #include <Eigen/Core>
 #include <type_traits>
 
-#include "wane/core/view.hpp"
+#include "wane/core/recurrence/view.hpp"
 
 namespace wane {
 

@@ -6,7 +6,7 @@
 #include "support/faulty_barrier.hpp"
 #include "support/random_values.hpp"
 #include "wane/operators/softmax_attention.hpp"
-#include "wane/run/attention.hpp"
+#include "wane/run/attention/attend.hpp"
 #include "wane/testing/emulated_gpu.hpp"
 
 namespace {

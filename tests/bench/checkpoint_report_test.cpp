@@ -13,7 +13,7 @@
 
 #include "bench/process.hpp"
 #include "bench/safetensors_file.hpp"
-#include "wane/spectra/geometric.hpp"
+#include "wane/spectra/rates/geometric.hpp"
 
 namespace wane::bench {
 namespace {

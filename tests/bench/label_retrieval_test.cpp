@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "wane/spectra/random.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::bench {
 namespace {

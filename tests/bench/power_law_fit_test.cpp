@@ -15,7 +15,7 @@
 #include "spectra/series_measurement.hpp"
 #include "spectra/text.hpp"
 #include "spectra/text_measurement.hpp"
-#include "wane/spectra/lags.hpp"
+#include "wane/spectra/fit/lags.hpp"
 
 namespace wane::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "wane/operators/softmax_attention.hpp"
-#include "wane/run/attention_adjoint.hpp"
+#include "wane/run/attention/attend_adjoint.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
-#include "wane/run/adjoint_parts.hpp"
-#include "wane/run/options.hpp"
+#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/run_options.hpp"
 
 namespace support {
 

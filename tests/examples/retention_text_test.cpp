@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/process.hpp"
-#include "wane/spectra/gruenwald_letnikov.hpp"
+#include "wane/spectra/orders/gruenwald_letnikov.hpp"
 
 namespace wane::bench {
 namespace {

@@ -1,7 +1,7 @@
 // vort_layer against VORT, arXiv 2605.08966: each sum written over all tokens, with no state.
 // SPDX-License-Identifier: MIT
 #include "examples/layer_case.hpp"
-#include "wane/spectra/order_weights.hpp"
+#include "wane/spectra/orders/order_weights.hpp"
 
 namespace support {
 namespace {

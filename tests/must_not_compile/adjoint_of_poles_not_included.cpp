@@ -1,9 +1,9 @@
-// expect: include wane/run/pole_adjoint.hpp for the adjoint of a bank of poles
+// expect: include wane/run/poles/adjoint.hpp for the adjoint of a bank of poles
 // SPDX-License-Identifier: MIT
 // The adjoint of terms would not see that read-outs differ by channel.
 #include "wane/operators/laplace.hpp"
 #ifdef WANE_CONTROL
-#include "wane/run/pole_adjoint.hpp"
+#include "wane/run/poles/adjoint.hpp"
 #else
 #include "wane/run/adjoint.hpp"
 #endif

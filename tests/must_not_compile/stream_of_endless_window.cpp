@@ -2,7 +2,7 @@
 // The future of a bank that never forgets is never complete.
 // SPDX-License-Identifier: MIT
 #include "wane/operators/laplace.hpp"
-#include "wane/run/two_sided_stream.hpp"
+#include "wane/run/two_sided/stream.hpp"
 
 #ifdef WANE_CONTROL
 using operation = wane::laplace<float, wane::spectra::window_shape::hann>;

@@ -8,12 +8,12 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "wane/operators/gated_delta_net.hpp"
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 #include "wane/operators/mamba2.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
 #include "wane/run/run.hpp"
-#include "wane/spectra/post_initial.hpp"
+#include "wane/spectra/rates/post_initial.hpp"
 
 namespace {
 

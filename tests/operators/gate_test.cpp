@@ -1,6 +1,6 @@
 // A gate of a user's own gives log decays: of heads by the position, of rows with a gradient.
 // SPDX-License-Identifier: MIT
-#include "wane/operators/gate.hpp"
+#include "wane/operators/gates/gate.hpp"
 
 #include <gtest/gtest.h>
 

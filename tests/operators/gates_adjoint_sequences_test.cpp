@@ -7,7 +7,7 @@
 #include "support/expect_error.hpp"
 #include "support/gate_problem.hpp"
 #include "support/tensor.hpp"
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 
 namespace {
 

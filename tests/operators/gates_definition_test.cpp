@@ -8,7 +8,7 @@
 
 #include "support/gate_case.hpp"
 #include "support/random_values.hpp"
-#include "wane/spectra/post_initial.hpp"
+#include "wane/spectra/rates/post_initial.hpp"
 
 namespace {
 

@@ -10,12 +10,12 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "wane/operators/gated_delta_net.hpp"
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 #include "wane/operators/gla.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
-#include "wane/spectra/post_map.hpp"
-#include "wane/spectra/taper.hpp"
+#include "wane/spectra/rates/post_map.hpp"
+#include "wane/spectra/rates/taper.hpp"
 
 namespace {
 

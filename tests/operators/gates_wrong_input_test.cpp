@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "support/expect_error.hpp"
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 
 namespace {
 

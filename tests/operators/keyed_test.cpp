@@ -1,13 +1,13 @@
 // Heads in groups, scale and normalisation of the keyed memories, shown on one token or two.
 // SPDX-License-Identifier: MIT
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/parts/keyed.hpp"
 
 #include <gtest/gtest.h>
 
 #include <type_traits>
 #include <vector>
 
-#include "wane/core/storage.hpp"
+#include "wane/core/numbers/storage.hpp"
 #include "wane/operators/gla.hpp"
 #include "wane/run/run.hpp"
 

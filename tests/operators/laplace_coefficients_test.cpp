@@ -8,7 +8,7 @@
 #include "support/laws_hold.hpp"
 #include "support/nearness.hpp"
 #include "support/relevance_case.hpp"
-#include "wane/run/two_sided_coefficients.hpp"
+#include "wane/run/two_sided/coefficients.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {

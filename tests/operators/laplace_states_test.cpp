@@ -8,7 +8,7 @@
 #include "support/laplace_problem.hpp"
 #include "support/nearness.hpp"
 #include "support/tensor.hpp"
-#include "wane/core/state_file.hpp"
+#include "wane/core/state/state_file.hpp"
 #include "wane/run/run.hpp"
 
 namespace {

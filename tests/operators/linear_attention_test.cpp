@@ -9,7 +9,7 @@
 #include "support/memory_case.hpp"
 #include "wane/operators/feature_maps.hpp"
 #include "wane/run/adjoint.hpp"
-#include "wane/run/attention.hpp"
+#include "wane/run/attention/attend.hpp"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include "support/attention_case.hpp"
 #include "support/expect_error.hpp"
 #include "support/laws_hold.hpp"
-#include "wane/core/snapshots.hpp"
-#include "wane/core/state_file.hpp"
+#include "wane/core/state/snapshots.hpp"
+#include "wane/core/state/state_file.hpp"
 
 namespace {
 

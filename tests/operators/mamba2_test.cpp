@@ -13,7 +13,7 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "wane/operators/sum_over_tokens.hpp"
-#include "wane/spectra/post_initial.hpp"
+#include "wane/spectra/rates/post_initial.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace {

@@ -4,8 +4,8 @@
 #include <span>
 
 #include "support/node_gate_case.hpp"
-#include "wane/spectra/binary_concrete.hpp"
-#include "wane/spectra/node_regulariser.hpp"
+#include "wane/spectra/nodes/binary_concrete.hpp"
+#include "wane/spectra/nodes/node_regulariser.hpp"
 
 namespace {
 

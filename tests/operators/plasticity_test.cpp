@@ -12,7 +12,7 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "support/retention_problem.hpp"
-#include "wane/spectra/gruenwald_letnikov.hpp"
+#include "wane/spectra/orders/gruenwald_letnikov.hpp"
 
 namespace {
 

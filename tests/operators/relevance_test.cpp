@@ -6,8 +6,8 @@
 #include "support/relevance_case.hpp"
 #include "wane/operators/laplace_coefficients.hpp"
 #include "wane/operators/softmax_attention.hpp"
-#include "wane/run/attention_adjoint.hpp"
-#include "wane/run/two_sided_coefficients.hpp"
+#include "wane/run/attention/attend_adjoint.hpp"
+#include "wane/run/two_sided/coefficients.hpp"
 
 namespace {
 

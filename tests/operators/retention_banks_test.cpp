@@ -8,9 +8,9 @@
 #include "support/expect_error.hpp"
 #include "support/laws_hold.hpp"
 #include "support/retention_problem.hpp"
-#include "wane/core/storage.hpp"
+#include "wane/core/numbers/storage.hpp"
 #include "wane/run/check_values.hpp"
-#include "wane/spectra/quadrature_sums.hpp"
+#include "wane/spectra/orders/quadrature_sums.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace {

@@ -11,9 +11,9 @@
 #include "support/laws_hold.hpp"
 #include "support/nearness.hpp"
 #include "support/retention_problem.hpp"
-#include "wane/core/storage.hpp"
+#include "wane/core/numbers/storage.hpp"
 #include "wane/run/check_values.hpp"
-#include "wane/spectra/fractional_convolution.hpp"
+#include "wane/spectra/orders/fractional_convolution.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace {

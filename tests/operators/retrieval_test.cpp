@@ -12,7 +12,7 @@
 #include "wane/operators/feature_maps.hpp"
 #include "wane/operators/gla.hpp"
 #include "wane/run/adjoint.hpp"
-#include "wane/spectra/quadrature_sums.hpp"
+#include "wane/spectra/orders/quadrature_sums.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include "support/nearness.hpp"
 #include "support/vla_loop.hpp"
 #include "support/vla_problem.hpp"
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {

@@ -9,7 +9,7 @@
 #include "support/memory_asked.hpp"
 #include "support/random_values.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/penalised_adjoint.hpp"
+#include "wane/run/penalty/adjoint.hpp"
 
 namespace {
 

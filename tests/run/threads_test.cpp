@@ -1,6 +1,6 @@
 // Threads: the same bits for any number, denormals flushed and the setting given back everywhere.
 // SPDX-License-Identifier: MIT
-#include "wane/core/threads.hpp"
+#include "wane/core/numbers/threads.hpp"
 
 #include <gtest/gtest.h>
 #ifdef __x86_64__

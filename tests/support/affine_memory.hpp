@@ -8,7 +8,7 @@
 #include "support/random_values.hpp"
 #include "support/tensor.hpp"
 #include "support/user_operators.hpp"
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/parts/keyed.hpp"
 
 namespace support {
 

@@ -11,7 +11,7 @@
 #include "support/random_values.hpp"
 #include "support/tensor.hpp"
 #include "wane/operators/softmax_attention.hpp"
-#include "wane/run/attention.hpp"
+#include "wane/run/attention/attend.hpp"
 
 namespace support {
 

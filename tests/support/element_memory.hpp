@@ -4,8 +4,8 @@
 
 #include "support/random_values.hpp"
 #include "support/tensor.hpp"
-#include "wane/core/gradient.hpp"
-#include "wane/core/recurrence.hpp"
+#include "wane/core/recurrence/gradient.hpp"
+#include "wane/core/recurrence/recurrence.hpp"
 
 namespace support {
 

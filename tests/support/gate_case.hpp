@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 
 namespace support {
 

@@ -9,7 +9,7 @@
 
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 
 namespace support {
 

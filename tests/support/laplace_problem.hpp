@@ -10,7 +10,7 @@
 
 #include "support/random_values.hpp"
 #include "support/tensor.hpp"
-#include "wane/core/state.hpp"
+#include "wane/core/state/state.hpp"
 #include "wane/operators/laplace.hpp"
 
 namespace support {

@@ -8,7 +8,7 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "support/tensor.hpp"
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/parts/keyed.hpp"
 #include "wane/run/run.hpp"
 
 namespace support {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "support/naive.hpp"
-#include "wane/core/view.hpp"
+#include "wane/core/recurrence/view.hpp"
 
 namespace support {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "support/laplace_problem.hpp"
-#include "wane/spectra/window.hpp"
+#include "wane/spectra/nodes/window.hpp"
 
 namespace support {
 

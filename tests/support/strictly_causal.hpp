@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/recurrence.hpp"
+#include "wane/core/recurrence/recurrence.hpp"
 
 namespace support {
 

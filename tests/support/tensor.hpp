@@ -8,8 +8,8 @@
 #include <limits>
 #include <vector>
 
-#include "wane/core/storage.hpp"
-#include "wane/core/view.hpp"
+#include "wane/core/numbers/storage.hpp"
+#include "wane/core/recurrence/view.hpp"
 
 namespace support {
 

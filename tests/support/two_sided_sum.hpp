@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "support/laplace_problem.hpp"
-#include "wane/core/packed.hpp"
+#include "wane/core/state/packed.hpp"
 
 namespace support {
 

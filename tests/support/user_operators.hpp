@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "wane/core/gradient.hpp"
-#include "wane/core/recurrence.hpp"
+#include "wane/core/recurrence/gradient.hpp"
+#include "wane/core/recurrence/recurrence.hpp"
 
 namespace support {
 

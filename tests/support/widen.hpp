@@ -4,7 +4,7 @@
 
 #include <complex>
 
-#include "wane/core/scalar.hpp"
+#include "wane/core/numbers/scalar.hpp"
 
 namespace support {
 

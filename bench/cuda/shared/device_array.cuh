@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cuda/shared/program.hpp"
-#include "wane/cuda/launch.cuh"
+#include "wane/cuda/machine/launch.cuh"
 
 namespace wane::bench {
 

@@ -4,7 +4,7 @@
 
 #include "cuda/shared/gpu.hpp"
 #include "cuda/shared/program.hpp"
-#include "wane/cuda/launch.cuh"
+#include "wane/cuda/machine/launch.cuh"
 
 namespace wane::bench {
 namespace {

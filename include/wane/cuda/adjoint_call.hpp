@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/penalised_gradients.hpp"
-#include "wane/cuda/penalised_adjoint_call.hpp"
+#include "wane/core/recurrence/penalised_gradients.hpp"
+#include "wane/cuda/penalty/adjoint_call.hpp"
 #include "wane/cuda/run_call.hpp"
-#include "wane/cuda/scan_adjoint_call.hpp"
+#include "wane/cuda/scan/adjoint_call.hpp"
 
 namespace wane::cuda {
 
@@ -42,7 +42,7 @@ consteval void check_adjoint() {
   if constexpr (penalised_memory<Op>)
     static_assert(penalised_gradients<Gradients, Op>,
                   "wane::cuda::adjoint: the gradients of a penalised memory are Op::gradients, or "
-                  "what wane/core/penalised_gradients.hpp says");
+                  "what wane/core/recurrence/penalised_gradients.hpp says");
   else
     check_sink<Op, Gradients>();
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/device.cuh"
-#include "wane/cuda/launch_blocks.cuh"
+#include "wane/cuda/machine/device.cuh"
+#include "wane/cuda/machine/launch_blocks.cuh"
 #include "wane/cuda/run_call.hpp"
 
 namespace wane::cuda {

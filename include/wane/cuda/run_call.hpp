@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/penalised_call.hpp"
-#include "wane/cuda/scan_call.hpp"
-#include "wane/cuda/step_call.hpp"
+#include "wane/cuda/one_token/call.hpp"
+#include "wane/cuda/penalty/call.hpp"
+#include "wane/cuda/scan/call.hpp"
 
 namespace wane::cuda {
 

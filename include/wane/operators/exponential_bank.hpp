@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "wane/core/checks.hpp"
-#include "wane/core/gradient.hpp"
+#include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/gradient.hpp"
 
 namespace wane {
 
@@ -65,7 +65,7 @@ class exponential_bank {
 
   wane::layout layout() const { return layout_of(values_); }
 
-  // The operator on other memory; see wane/core/recurrence.hpp.
+  // The operator on other memory; see wane/core/recurrence/recurrence.hpp.
   template <class Moved>
   WANE_HOST_DEVICE exponential_bank with_tensors(Moved const& moved) const {
     exponential_bank op = *this;

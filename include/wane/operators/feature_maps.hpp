@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "wane/core/checks.hpp"
-#include "wane/spectra/random.hpp"
+#include "wane/core/recurrence/checks.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane {
 

@@ -9,7 +9,8 @@ namespace wane {
 // S_t = e^{g_t} S_{t-1} + beta_t k_t (v_t - e^{g_t} k_t^T S_{t-1})^T,   y_t = scale S_t^T q_t
 // (Yang, Kautz, Hatamizadeh 2025.)
 //
-// strength: beta, [B, T, H]. log_decay: g, [B, T, H], or a head's gate (wane/operators/gates.hpp).
+// strength: beta, [B, T, H]. log_decay: g, [B, T, H], or a head's gate
+// (wane/operators/gates/gates.hpp).
 template <class Io, head_gate Gate = token_view<Io const>, class Accumulate = widened<Io>>
 class gated_delta_net : public delta_net<Io, Gate, Accumulate> {
  public:

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gated.hpp"
+#include "wane/operators/gates/gated.hpp"
 
 namespace wane {
 
 // S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T,   y_t = scale S_t^T q_t
 // (Yang et al. 2024; with one decay a head it is the memory of Mamba-2 and simple GLA.)
 //
-// log_decay: g, [B, T, H, K] a row or [B, T, H] a head, or a gate (wane/operators/gates.hpp).
+// log_decay: g, [B, T, H, K] a row or [B, T, H] a head, or a gate (wane/operators/gates/gates.hpp).
 template <class Io, any_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
 class gla : public gated_memory<Io, Gate, Accumulate> {
   using keyed = keyed_memory<Io, Accumulate>;

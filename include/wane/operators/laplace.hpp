@@ -7,9 +7,9 @@
 #include <cmath>
 #include <complex>
 
-#include "wane/core/poles.hpp"
-#include "wane/operators/laplace_gradients.hpp"
-#include "wane/spectra/window_terms.hpp"
+#include "wane/core/recurrence/poles.hpp"
+#include "wane/operators/parts/laplace_gradients.hpp"
+#include "wane/spectra/nodes/window_terms.hpp"
 
 namespace wane {
 
@@ -17,13 +17,13 @@ namespace wane {
 //
 // (STLT, arXiv 2506.15714, eq. (4), with the window and the decay counted from the present; in the
 // paper's own form they are counted from the first token, docs/errata.md.) A window is a sum of
-// exponentials in l, so every node is a few poles (spectra/window_terms.hpp): 1 without a window or
-// for an exponential or rectangular one, 3 for Hann's.
+// exponentials in l, so every node is a few poles (spectra/nodes/window_terms.hpp): 1 without a
+// window or for an exponential or rectangular one, 3 for Hann's.
 //
 // values: x, [B, T, H, V]; the output is Z, [B, T, H, V]. Accumulate is complex; its parts are what
 // states and sums are held in: double for windows that end (rectangular, Hann), because inputs are
 // subtracted there, or else widened Io. The state is complex, [N, H, rows, V]: the poles of node k
-// from row k terms() on; for windows that end see core/poles.hpp:
+// from row k terms() on; for windows that end see core/recurrence/poles.hpp:
 // such a state says by its positions where its ring begins.
 // Throws wane::error when a shape does not fit.
 template <class Io, spectra::window_shape Window = spectra::window_shape::none,
@@ -109,7 +109,7 @@ class laplace {
   }
   wane::layout layout() const { return layout_of(values_); }
 
-  // The operator on other memory; see wane/core/recurrence.hpp.
+  // The operator on other memory; see wane/core/recurrence/recurrence.hpp.
   template <class Moved>
   WANE_HOST_DEVICE laplace with_tensors(Moved const& moved) const {
     laplace op = *this;
@@ -126,7 +126,7 @@ class laplace {
     return op;
   }
 
-  // As a bank of poles (core/poles.hpp).
+  // As a bank of poles (core/recurrence/poles.hpp).
   sequence_view<Io const> const& values() const { return values_; }
   WANE_HOST_DEVICE index poles() const { return nodes_.sigma.extent[1] * terms(); }
   index reach(index head) const {

@@ -30,7 +30,7 @@ class laplace_coefficients {
   void check_inputs() const { bank_.check_inputs(); }
   void check_parameters() const { bank_.check_parameters(); }
 
-  // The poles (core/poles.hpp), terms() neighbours a node, whose weighted sum it is.
+  // The poles (core/recurrence/poles.hpp), terms() neighbours a node, whose weighted sum it is.
   Laplace const& bank() const { return bank_; }
   static constexpr index terms() { return Laplace::terms(); }
 

@@ -4,8 +4,8 @@
 
 #include <limits>
 
-#include "wane/operators/column_of_ones.hpp"
 #include "wane/operators/gla.hpp"
+#include "wane/operators/parts/column_of_ones.hpp"
 
 namespace wane {
 

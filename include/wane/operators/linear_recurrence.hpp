@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/checks.hpp"
-#include "wane/core/gradient.hpp"
+#include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/gradient.hpp"
 
 namespace wane {
 
@@ -40,7 +40,7 @@ class linear_recurrence {
 
   wane::layout layout() const { return layout_of(decay_, drive_); }
 
-  // The operator on other memory; see wane/core/recurrence.hpp.
+  // The operator on other memory; see wane/core/recurrence/recurrence.hpp.
   template <class Moved>
   WANE_HOST_DEVICE linear_recurrence with_tensors(Moved const& moved) const {
     linear_recurrence op = *this;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "wane/core/softmax.hpp"
+#include "wane/core/numbers/softmax.hpp"
 #include "wane/operators/softmax_attention.hpp"
 
 namespace wane {

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "wane/operators/keyed.hpp"
-#include "wane/operators/mamba_inputs.hpp"
-#include "wane/operators/time_step.hpp"
+#include "wane/operators/gates/time_step.hpp"
+#include "wane/operators/parts/keyed.hpp"
+#include "wane/operators/parts/mamba_inputs.hpp"
 
 namespace wane {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "wane/core/checks.hpp"
-#include "wane/core/packed.hpp"
+#include "wane/core/recurrence/checks.hpp"
+#include "wane/core/state/packed.hpp"
 
 namespace wane {
 

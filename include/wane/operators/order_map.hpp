@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "wane/core/checks.hpp"
-#include "wane/core/packed.hpp"
+#include "wane/core/recurrence/checks.hpp"
+#include "wane/core/state/packed.hpp"
 
 namespace wane {
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "wane/core/checks.hpp"
-#include "wane/spectra/order_nodes.hpp"
+#include "wane/core/recurrence/checks.hpp"
+#include "wane/spectra/orders/order_nodes.hpp"
 
 namespace wane {
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/checks.hpp"
-#include "wane/core/gradient.hpp"
-#include "wane/core/row_lanes.hpp"
-#include "wane/spectra/order_table.hpp"
+#include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/gradient.hpp"
+#include "wane/core/recurrence/row_lanes.hpp"
+#include "wane/spectra/orders/order_table.hpp"
 
 namespace wane {
 
@@ -59,7 +59,7 @@ class retention {
     return {*this, where, nodes_.at(static_cast<Accumulate>(alpha_.read(where)))};
   }
 
-  // The operator on other memory; see wane/core/recurrence.hpp.
+  // The operator on other memory; see wane/core/recurrence/recurrence.hpp.
   template <class Moved>
   WANE_HOST_DEVICE retention with_tensors(Moved const& moved) const {
     retention op = *this;
@@ -68,7 +68,7 @@ class retention {
     return op;
   }
 
-  // What a token reads; see wane/core/recurrence.hpp.
+  // What a token reads; see wane/core/recurrence/recurrence.hpp.
   WANE_INLINE void each_row(place<> where, auto const& visit) const {
     visit(value_.element(where, 0), value_.extent[3]);
   }

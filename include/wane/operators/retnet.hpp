@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gates.hpp"
+#include "wane/operators/gates/gates.hpp"
 #include "wane/operators/gla.hpp"
 
 namespace wane {

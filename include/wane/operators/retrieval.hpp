@@ -4,9 +4,9 @@
 
 #include <limits>
 
-#include "wane/operators/column_of_ones.hpp"
-#include "wane/operators/keyed.hpp"
-#include "wane/spectra/order_table.hpp"
+#include "wane/operators/parts/column_of_ones.hpp"
+#include "wane/operators/parts/keyed.hpp"
+#include "wane/spectra/orders/order_table.hpp"
 
 namespace wane {
 
@@ -126,7 +126,7 @@ class retrieval : public keyed_memory<Io, Accumulate> {
     return x;
   }
 
-  // The operator on other memory; see wane/core/recurrence.hpp.
+  // The operator on other memory; see wane/core/recurrence/recurrence.hpp.
   template <class Moved>
   requires(!divides) WANE_HOST_DEVICE retrieval with_tensors(Moved const& moved)
   const {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/parts/keyed.hpp"
 
 namespace wane {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/checks.hpp"
-#include "wane/core/packed.hpp"
+#include "wane/core/recurrence/checks.hpp"
+#include "wane/core/state/packed.hpp"
 
 namespace wane {
 

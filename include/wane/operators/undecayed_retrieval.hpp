@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "wane/core/pair.hpp"
+#include "wane/core/state/pair.hpp"
 #include "wane/operators/retrieval.hpp"
 
 namespace wane {

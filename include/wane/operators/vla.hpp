@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/penalised_memory.hpp"
+#include "wane/core/recurrence/penalised_memory.hpp"
 #include "wane/operators/vla_memory.hpp"
 
 namespace wane {
@@ -58,8 +58,8 @@ struct vla_options {
 //
 // With a gate of heads, log decays g, it forgets:
 //   M_t = e^g M_{t-1} + r_t I + u_t u_t^T,   S_t = D S_{t-1} + alpha_t (v_t - S_{t-1}^T D k_t)^T
-// where r_t gives lambda I back from time to time (wane/core/fading_penalty.hpp), and D is e^g, or
-// 1 where the memory does not fade: rls then weighs every pair by the decays since.
+// where r_t gives lambda I back from time to time (wane/core/recurrence/fading_penalty.hpp), and D
+// is e^g, or 1 where the memory does not fade: rls then weighs every pair by the decays since.
 //
 // The state of a head is K x (V + K): S, and the factor R of M = R^T R. M itself is never formed,
 // nor its inverse, so that it stays positive definite whatever the keys. One of zeros has seen

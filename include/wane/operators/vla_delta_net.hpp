@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/keyed.hpp"
+#include "wane/operators/parts/keyed.hpp"
 
 namespace wane {
 

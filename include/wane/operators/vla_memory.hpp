@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gated.hpp"
+#include "wane/operators/gates/gated.hpp"
 
 namespace wane {
 

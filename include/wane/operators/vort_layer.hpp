@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/pair.hpp"
+#include "wane/core/state/pair.hpp"
 #include "wane/operators/local_attention.hpp"
 #include "wane/operators/undecayed_retrieval.hpp"
 

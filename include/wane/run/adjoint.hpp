@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/threads.hpp"
-#include "wane/run/affine_adjoint.hpp"
-#include "wane/run/element_adjoint.hpp"
-#include "wane/run/gradient_of_sums.hpp"
-#include "wane/run/lag_adjoint.hpp"
-#include "wane/run/options.hpp"
-#include "wane/run/two_way_adjoint.hpp"
-#include "wane/run/walk_adjoint.hpp"
+#include "wane/core/call/run_options.hpp"
+#include "wane/core/numbers/threads.hpp"
+#include "wane/run/elements/adjoint.hpp"
+#include "wane/run/in_order/adjoint.hpp"
+#include "wane/run/lags/adjoint.hpp"
+#include "wane/run/panels/adjoint.hpp"
+#include "wane/run/panels/two_way_adjoint.hpp"
+#include "wane/run/shared/gradient_of_sums.hpp"
 
 namespace wane {
 
@@ -68,7 +68,7 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
                 "wane::adjoint: only an affine recurrence, one that brings "
                 "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
   static_assert(!pole_bank<Op>,
-                "wane::adjoint: include wane/run/pole_adjoint.hpp for the adjoint of a bank of "
+                "wane::adjoint: include wane/run/poles/adjoint.hpp for the adjoint of a bank of "
                 "poles");
   using T = accumulate_type<Op>;
   using Sink = sink_of<Gradients, Op>;

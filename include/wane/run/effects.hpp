@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/effect.hpp"
-#include "wane/core/threads.hpp"
-#include "wane/run/options.hpp"
+#include "wane/core/call/run_options.hpp"
+#include "wane/core/numbers/threads.hpp"
+#include "wane/core/recurrence/effect.hpp"
 
 namespace wane {
 

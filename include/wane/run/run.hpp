@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/run/affine.hpp"
-#include "wane/run/channels.hpp"
-#include "wane/run/elements.hpp"
-#include "wane/run/lags.hpp"
-#include "wane/run/penalised.hpp"
-#include "wane/run/pole_coefficients.hpp"
-#include "wane/run/poles.hpp"
-#include "wane/run/sequential.hpp"
-#include "wane/run/step.hpp"
+#include "wane/run/channels/run.hpp"
+#include "wane/run/elements/run.hpp"
+#include "wane/run/in_order/advance.hpp"
+#include "wane/run/in_order/run.hpp"
+#include "wane/run/lags/run.hpp"
+#include "wane/run/panels/run.hpp"
+#include "wane/run/penalty/run.hpp"
+#include "wane/run/poles/coefficients.hpp"
+#include "wane/run/poles/run.hpp"
 
 namespace wane {
 
@@ -87,7 +87,7 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
   static_assert(diagonal_recurrence<Op>,
                 "wane::run: this type is no recurrence; it needs shape() "
                 "and at(place), which gives a token with value(j), or shape() and its own "
-                "advance(place, state, write); see wane/core/recurrence.hpp");
+                "advance(place, state, write); see wane/core/recurrence/recurrence.hpp");
   static_assert(!std::is_const_v<Out>,
                 "wane::run: the output is a view of constants; it must be writable");
   check_run(op, output, options);
@@ -149,7 +149,7 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state,
   static_assert(diagonal_recurrence<Op>,
                 "wane::step: this type is no recurrence; it needs shape() "
                 "and at(place), which gives a token with value(j), or shape() and its own "
-                "advance(place, state, write); see wane/core/recurrence.hpp");
+                "advance(place, state, write); see wane/core/recurrence/recurrence.hpp");
   recurrence_shape const shape = checked_shape(op);
   check("output", output, output_shape_of(op));
   require(state.present(), "state has no data; step needs a state to update");

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "wane/core/state.hpp"
+#include "wane/core/state/state.hpp"
 
 namespace wane::testing {
 

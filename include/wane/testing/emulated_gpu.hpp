@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "wane/cuda/matrix_unit.hpp"
+#include "wane/cuda/machine/matrix_unit.hpp"
 #include "wane/testing/emulated_grid.hpp"
 
 namespace wane::testing {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "wane/core/error.hpp"
-#include "wane/cuda/machine.hpp"
+#include "wane/cuda/machine/machine.hpp"
 #include "wane/testing/emulated_memory.hpp"
 #include "wane/testing/fibers.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "wane/core/recurrence.hpp"
+#include "wane/core/recurrence/recurrence.hpp"
 
 namespace wane::testing {
 

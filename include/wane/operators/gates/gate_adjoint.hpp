@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "wane/core/row_lanes.hpp"
-#include "wane/core/threads.hpp"
-#include "wane/core/walk.hpp"
+#include "wane/core/numbers/threads.hpp"
+#include "wane/core/recurrence/row_lanes.hpp"
+#include "wane/core/state/walk.hpp"
 #include "wane/operators/gates/gate_of.hpp"
 
 namespace wane {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <concepts>
 
-#include "wane/core/checks.hpp"
+#include "wane/core/recurrence/checks.hpp"
 #include "wane/operators/gates/softplus.hpp"
 
 namespace wane {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/decay.hpp"
+#include "wane/core/numbers/decay.hpp"
 
 namespace wane {
 

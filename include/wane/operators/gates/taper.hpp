@@ -13,7 +13,7 @@ using precise = std::conditional_t<std::is_same_v<T, float>, double, T>;
 // A decay of log w becomes one of (t/T)^{-alpha} log w at position t, counted from 1 over all that
 // the carried state has seen (PoST, Prop. 4.17). With T = trained_at = 1 this is the paper's
 // reference scaling, with T the length trained at its covering one (docs/post.md). alpha is
-// [H], or [H, K] for gates of rows, in [0, 1]; absent: 0. wane/spectra/taper.hpp computes it.
+// [H], or [H, K] for gates of rows, in [0, 1]; absent: 0. wane/spectra/rates/taper.hpp computes it.
 template <class T>
 struct taper {
   gate_parameter<T const> exponents = {};

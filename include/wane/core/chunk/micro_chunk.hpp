@@ -1,0 +1,76 @@
+// A micro-chunk: the terms of four tokens of a head, put together for the panels of its state.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/numbers/unroll.hpp"
+#include "wane/core/recurrence/recurrence.hpp"
+
+namespace wane {
+
+// With S the state before tokens 0..3, P_t = w_0 ... w_t, and everything below by row,
+//   u_t = (b_t P_{t-1})^T S + sum_{s<t} (b_t . k_s P_{t-1}/P_s) v_s + (b_t . a_s P_{t-1}/P_s) u_s
+//   y_t = (q_t P_t)^T S + sum_{s<=t} (q_t . k_s P_t/P_s) v_s + (q_t . a_s P_t/P_s) u_s
+//   S  <- P_3 S + sum_s (k_s P_3/P_s) v_s^T + (a_s P_3/P_s) u_s^T
+// where a is erase_write and b erase_read. Under the delta rule a = -k, and v_s - u_s takes the
+// place of v_s. Ratios P_t/P_s are products of the decays between, never quotients.
+inline constexpr int micro_tokens = 4;
+
+enum class fading { none, head, row };
+enum class erasing { none, delta, general };
+
+template <class Token>
+inline constexpr fading fading_of = [] {
+  if constexpr (has_row_log_decay<Token> || has_row_plain_decay<Token>) return fading::row;
+  if constexpr (has_log_decay<Token> || has_plain_decay<Token>) return fading::head;
+  return fading::none;
+}();
+template <class Token>
+inline constexpr erasing erasing_of = has_erase_write<Token> ? erasing::general
+                                      : has_erase<Token>     ? erasing::delta
+                                                             : erasing::none;
+
+// What a panel needs to know of a recurrence: it computes in T, fades and erases.
+template <class T, fading Fading, erasing Erasing>
+struct panel_form {
+  using scalar = T;
+  static constexpr int width = simd_width<T>, tokens = micro_tokens;
+  using vector = simd<T, width>;
+  static constexpr wane::fading fading = Fading;
+  static constexpr wane::erasing erasing = Erasing;
+  // Vectors of `width` rows: queries and erase_reads; keys, erase_writes, and the decay's parts.
+  static constexpr int reads = micro_tokens * (Erasing == erasing::none ? 1 : 2);
+  static constexpr int keys = micro_tokens * (Erasing == erasing::general ? 2 : 1);
+  static constexpr int writes = keys + (Fading == fading::row ? 2 : 0);
+  // Of an adjoint: keys, queries, erase_reads, erase_writes as tokens bring them, decays as
+  // factors.
+  static constexpr int terms = 5 * micro_tokens;
+};
+
+// Products of two of a micro-chunk's tokens; only those of the sums above are set.
+template <class T>
+struct token_products {
+  T query_key[micro_tokens][micro_tokens], read_key[micro_tokens][micro_tokens];
+  T query_write[micro_tokens][micro_tokens], read_write[micro_tokens][micro_tokens];
+};
+
+template <class T>
+bool all_finite(T const* x, index count) {
+  T sum(0);
+  for (index i = 0; i < count; ++i) sum += x[i] * T(0);
+  return sum == T(0);
+}
+
+template <class T>
+struct micro_chunk {
+  T const *reads = nullptr,
+          *writes = nullptr;  // [row / width][reads or writes][width]; zero beyond the last row
+  token_products<T> products = {};
+  T whole = 1, rest = 0;  // P_3 of a head that fades
+  T direct[micro_tokens] = {};
+  bool has_direct = false;
+  int count = micro_tokens;  // tokens that are there
+  // Some decay is zero. A product with it is a reset only of finite numbers.
+  bool resets = false;
+};
+
+}  // namespace wane

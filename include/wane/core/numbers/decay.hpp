@@ -1,0 +1,170 @@
+// A token's decay as the machine applies it: a plain factor, or 2^n + rest from its logarithm.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <type_traits>
+
+#include "wane/core/numbers/simd.hpp"
+
+namespace wane {
+
+// The decay of a recurrence that never forgets: w = 1.
+struct no_decay {};
+
+// w itself. Any finite value; exactly 0 is a reset.
+template <class V>
+struct plain_decay {
+  V factor;
+};
+
+// w = whole + rest, whole a power of two (0 for a reset) and |rest| <= 0.42 whole. The state goes
+// through `whole` without rounding, so that log w = -1e-9 still forgets in float, where w itself
+// would round to 1.
+template <class V>
+struct split_decay {
+  V whole, rest;
+};
+
+template <class V>
+struct scalar_of_value {
+  using type = V;
+};
+template <class T, int W>
+struct scalar_of_value<simd<T, W>> {
+  using type = T;
+};
+
+// exp(x) - 1 by Taylor's series for |x| <= ln(2)/2, to less than half an ulp of truncation.
+template <class V>
+WANE_INLINE V expm1_near_zero(V x) {
+  using T = typename scalar_of_value<V>::type;
+  constexpr int degree = sizeof(T) == 4 ? 7 : 13;
+  constexpr double inverse_factorial[] = {1.,
+                                          1.,
+                                          1. / 2,
+                                          1. / 6,
+                                          1. / 24,
+                                          1. / 120,
+                                          1. / 720,
+                                          1. / 5040,
+                                          1. / 40320,
+                                          1. / 362880,
+                                          1. / 3628800,
+                                          1. / 39916800,
+                                          1. / 479001600,
+                                          1. / 6227020800.};
+  V series = V(static_cast<T>(inverse_factorial[degree]));
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+  for (int n = degree - 1; n >= 2; --n)
+    series = multiply_add(series, x, V(static_cast<T>(inverse_factorial[n])));
+  return multiply_add(multiply(x, x), series, x);
+}
+
+// Adding this rounds to a whole number and leaves it in the low bits: 1.5 * 2^(digits - 1).
+template <class T>
+inline constexpr T rounding_shift = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
+
+template <class T>
+using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+// From rounding_shift + n the number 2^n, for n from the least normal exponent - 1 (giving 0) up.
+template <class T>
+WANE_INLINE T power_of_two(T shifted) {
+  constexpr auto zero = __builtin_bit_cast(bits_of<T>, rounding_shift<T>);
+  constexpr bits_of<T> bias = std::numeric_limits<T>::max_exponent - 1;
+  return __builtin_bit_cast(T, (__builtin_bit_cast(bits_of<T>, shifted) - zero + bias)
+                                   << (std::numeric_limits<T>::digits - 1));
+}
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> power_of_two(simd<T, W> shifted) {
+  using bits = typename simd<bits_of<T>, W>::vector;
+  constexpr auto zero = __builtin_bit_cast(bits_of<T>, rounding_shift<T>);
+  constexpr bits_of<T> bias = std::numeric_limits<T>::max_exponent - 1;
+  bits const exponent = (__builtin_bit_cast(bits, shifted.v) - zero + bias)
+                        << (std::numeric_limits<T>::digits - 1);
+  return __builtin_bit_cast(typename simd<T, W>::vector, exponent);
+}
+
+// The decay whose natural logarithm is x: about one ulp, exactly 0 for -inf (and below the normal
+// numbers), NaN for NaN; a growth beyond e^88 (double: e^709) stays there. The same bits in one
+// number and in a vector.
+template <class V>
+WANE_INLINE split_decay<V> decay_from_log(V x) {
+  using T = typename scalar_of_value<V>::type;
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    constexpr bool single = sizeof(T) == 4;
+    constexpr T lowest = single ? T(-87.9) : T(-709), highest = single ? T(88) : T(709);
+    constexpr T ln2_high = single ? T(0x1.62e3p-1) : T(0x1.62e42feep-1);
+    constexpr T ln2_low = single ? T(9.0580006145e-06) : T(1.90821492927058770002e-10);
+    V const inside = at_most(V(highest), at_least(V(lowest), x));
+    V const shifted = multiply_add(inside, V(T(1.44269504088896340736)), V(rounding_shift<T>));
+    V const n = shifted - V(rounding_shift<T>);
+    V const r = multiply_add(n, V(-ln2_low), multiply_add(n, V(-ln2_high), inside));
+    V const whole = power_of_two(shifted);
+    return {whole, multiply(whole, expm1_near_zero(r))};
+  } else {  // complex numbers and number types of other libraries
+    using std::abs;
+    using std::exp;
+    if constexpr (is_complex<T>) {
+      using R = real_type<T>;
+      R const re = x.real(), im = x.imag();
+      if (re > R(-0.35) && re < R(0.35) && im > R(-0.5) && im < R(0.5)) {
+        R const grow = std::expm1(re), half = std::sin(im / 2);
+        R const turn = -2 * half * half;
+        return {T(1), {grow + turn + grow * turn, (1 + grow) * std::sin(im)}};
+      }
+      using wide = std::common_type_t<R, double>;
+      wide const size = std::exp(wide(re)), angle = im;
+      if (size == 0) return {T(0), T(0)};
+      std::complex<wide> const w(size * std::cos(angle), size * std::sin(angle));
+      T const whole(w);
+      return {whole, T(w - std::complex<wide>(whole))};
+    } else {
+      return {exp(x), V(0)};
+    }
+  }
+}
+
+// w as one number.
+template <class V>
+WANE_INLINE V factor_of(plain_decay<V> w) {
+  return w.factor;
+}
+template <class V>
+WANE_INLINE V factor_of(split_decay<V> w) {
+  return w.whole + w.rest;
+}
+
+// Factors from here to 1 are used as 1 + excess where rounding their products would lose too much.
+template <class T>
+inline constexpr T near_one = T(0.9375);
+
+// w s + b; a reset gives b whatever s holds. A product rounded by itself would, with w just below
+// 1, lose a part of s each token and always the same way: there it is s + ((w - 1) s + b).
+template <class V>
+WANE_INLINE V carried(no_decay, V s, V b) {
+  return s + b;
+}
+template <class V>
+WANE_INLINE V carried(plain_decay<V> w, V s, V b) {
+  using T = typename scalar_of_value<V>::type;
+  V result = V(0);
+  if constexpr (simd_contracts || !std::is_arithmetic_v<T>) {
+    result = multiply_add(w.factor, s, b);
+  } else {
+    V const near = V(near_one<T>), excess = w.factor - V(T(1));
+    V const rest = multiply_add(where_below(w.factor, near, w.factor, excess), s, b);
+    result = where_below(w.factor, near, rest, s + rest);
+  }
+  return where_zero(w.factor, b, result);
+}
+template <class V>
+WANE_INLINE V carried(split_decay<V> w, V s, V b) {
+  return where_zero(factor_of(w), b, multiply_add(w.whole, s, multiply_add(w.rest, s, b)));
+}
+}  // namespace wane

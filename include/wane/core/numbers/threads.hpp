@@ -1,0 +1,67 @@
+// Threads: how many a call uses, and tasks carried out by them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "wane/core/error.hpp"
+#include "wane/core/numbers/denormals.hpp"
+#include "wane/core/numbers/scalar.hpp"
+
+namespace wane {
+
+// The number asked for; for 0 OpenMP's default, or one inside somebody's parallel region.
+inline int threads_to_use(int asked) {
+  require(asked >= 0, "threads is ", asked, "; it must be 0 (the default) or positive");
+#ifdef _OPENMP
+  if (asked == 0) return omp_in_parallel() ? 1 : omp_get_max_threads();
+  return asked;
+#else
+  return 1;
+#endif
+}
+
+// Calls task(i) for 0 <= i < count, in any order, denormals flushed. No task may throw.
+template <class Task>
+void for_each_task(index count, int threads, Task const& task) {
+#ifdef _OPENMP
+  if (threads > 1 && count > 1) {
+#pragma omp parallel num_threads(threads)
+    {
+      flush_denormals const guard;
+#pragma omp for schedule(dynamic, 1)
+      for (index i = 0; i < count; ++i) task(i);
+    }
+    return;
+  }
+#endif
+  (void)threads;
+  flush_denormals const guard;
+  for (index i = 0; i < count; ++i) task(i);
+}
+
+// Calls member(i) for 0 <= i < team, all at the same time; false when there are fewer threads.
+template <class Member>
+bool as_team(int team, Member const& member) {
+#ifdef _OPENMP
+  bool complete = false;
+#pragma omp parallel num_threads(team)
+  {
+    bool const enough = omp_get_num_threads() == team;
+    if (enough) {
+      flush_denormals const guard;
+      member(omp_get_thread_num());
+    }
+#pragma omp single
+    complete = enough;
+  }
+  return complete;
+#else
+  (void)team, (void)member;
+  return false;
+#endif
+}
+
+}  // namespace wane

@@ -1,0 +1,60 @@
+// Checks that tensors fit a recurrence, each failure a sentence that names the tensor.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/error.hpp"
+#include "wane/core/recurrence/recurrence.hpp"
+
+namespace wane {
+
+inline void check_extent(char const* name, char const* what, index is, index must_be) {
+  require(is == must_be, name, " has ", what, " ", is, "; it must be ", must_be);
+}
+
+// The shape of tensors that have rows in the place of columns, [B, T, H, rows].
+struct shape_of_rows : recurrence_shape {
+  explicit shape_of_rows(recurrence_shape const& shape) : recurrence_shape(shape) {}
+};
+
+// [B, T, H, C] values, which only an empty recurrence may lack; `what` there are C of.
+template <class T>
+void check_channels(char const* name, sequence_view<T> const& values, recurrence_shape const& shape,
+                    char const* what, index channels) {
+  check_extent(name, "batch", values.extent[0], shape.batch);
+  check_extent(name, "time", values.extent[1], shape.time);
+  check_extent(name, "heads", values.extent[2], shape.heads);
+  check_extent(name, what, values.extent[3], channels);
+  bool const empty = shape.batch * shape.time * shape.heads * channels == 0;
+  require(values.data || empty, name, " has no data; it must point to its values");
+}
+template <class T>
+void check(char const* name, sequence_view<T> const& values, recurrence_shape const& shape) {
+  check_channels(name, values, shape, "columns", shape.columns);
+}
+template <class T>
+void check(char const* name, sequence_view<T> const& values, shape_of_rows const& shape) {
+  check_channels(name, values, shape, "rows", shape.rows);
+}
+
+// [B, T, H] numbers, one a token and head.
+template <class T>
+void check(char const* name, token_view<T> const& values, recurrence_shape const& shape) {
+  check_extent(name, "batch", values.extent[0], shape.batch);
+  check_extent(name, "time", values.extent[1], shape.time);
+  check_extent(name, "heads", values.extent[2], shape.heads);
+  require(values.data || shape.batch * shape.time * shape.heads == 0, name,
+          " has no data; it must point to its values");
+}
+
+// The same for a tensor that may be absent.
+template <class T, class Shape>
+void check_if_present(char const* name, sequence_view<T> const& values, Shape const& shape) {
+  if (values.data) check(name, values, shape);
+}
+template <class T>
+void check_if_present(char const* name, token_view<T> const& values,
+                      recurrence_shape const& shape) {
+  if (values.data) check(name, values, shape);
+}
+
+}  // namespace wane

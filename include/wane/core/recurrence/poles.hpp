@@ -1,0 +1,166 @@
+// Banks of complex poles that read real numbers, and how their state holds what has yet to leave.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <concepts>
+#include <limits>
+
+#include "wane/core/recurrence/recurrence.hpp"
+
+namespace wane {
+
+// y_nj = Re sum_i c_ij sum_{0<=l<D} p_i^l x_{n-l,j}: poles p_i with weights c_ij read the same
+// inputs, of which each leaves them D tokens after it came, or never. The state of the poles is
+// complex, x and y are real.
+//   values()           x, [B, T, H, columns]
+//   poles()            how many there are; they are the first rows of the state
+//   reach(head)        D, or 0 where nothing leaves
+//   power(head, i, n)  p_i^n in double, or power<Real>(...), to a rounding or two however large n
+//   is weight(head, i, j) c_ij; for all columns that of column 0 unless weighs_columns()
+// Where inputs leave, rows P to 2P - 1 of the state are sums that leave nothing out, begun at every
+// token whose number is a multiple of D; D tokens later such a sum is just that of the last D
+// inputs, and takes the place of the one they were subtracted from. So nothing drifts, and what is
+// not finite is gone after 2 D tokens. The rows behind them hold the last D inputs: see input_ring.
+template <class Op>
+concept pole_bank = has_shape<Op> && is_complex<accumulate_type<Op>> &&
+    requires(Op const& op, index i) {
+  { op.values().data } -> std::convertible_to<void const*>;
+  { op.poles() } -> std::convertible_to<index>;
+  { op.reach(i) } -> std::convertible_to<index>;
+  { op.power(i, i, i) } -> std::same_as<std::complex<double>>;
+  { op.template power<long double>(i, i, i) } -> std::same_as<std::complex<long double>>;
+  { op.weight(i, i, i) } -> std::same_as<std::complex<double>>;
+  { op.weighs_columns() } -> std::convertible_to<bool>;
+};
+
+template <class Op>
+concept leaving_inputs = pole_bank<Op> && requires {
+  requires Op::inputs_leave;
+};
+
+// e^{(rate + i angle) n}. The products are carried in two parts, so that the result is as good for
+// n = 1e6 as for 1.
+template <class Real>
+std::complex<Real> power_of(Real rate, Real angle, Real n) {
+  Real const size = rate * n, turn = angle * n;
+  if (size < std::numeric_limits<Real>::min_exponent) return {0, 0};
+  Real const size_rest = std::fma(rate, n, -size), turn_rest = std::fma(angle, n, -turn);
+  Real const scale = std::exp(size) * (1 + size_rest), c = std::cos(turn), s = std::sin(turn);
+  return {scale * (c - turn_rest * s), scale * (s + turn_rest * c)};
+}
+
+// Inputs as they were given, in the bits of the state's numbers: input n mod D of a column in row
+// (n mod D) / per_row of the ring.
+template <class Io, class State>
+struct input_ring {
+  static_assert(sizeof(State) % sizeof(Io) == 0);
+  static constexpr index per_row = sizeof(State) / sizeof(Io);
+  using parts = std::array<Io, static_cast<std::size_t>(per_row)>;
+
+  static index rows(index inputs) { return (inputs + per_row - 1) / per_row; }
+  static Io read(State const& number, index slot) {
+    return std::bit_cast<parts>(number)[static_cast<std::size_t>(slot % per_row)];
+  }
+  static void write(State& number, index slot, Io input) {
+    auto held = std::bit_cast<parts>(number);
+    held[static_cast<std::size_t>(slot % per_row)] = input;
+    number = std::bit_cast<State>(held);
+  }
+};
+
+// The type of what a bank of poles reads.
+template <pole_bank Op>
+using input_of =
+    std::remove_const_t<std::remove_pointer_t<decltype(std::declval<Op const&>().values().data)>>;
+
+// One token, in order: the meaning that other runners must match. A rounded pole turns and fades
+// always a little too far, or too little; now and then that is made good.
+template <pole_bank Op, class State, class Write>
+void advance_poles(Op const& op, place<> at, view<State, 2> state, Write const& write) {
+  using V = accumulate_type<Op>;
+  using T = real_type<V>;
+  using Ring = input_ring<input_of<Op>, V>;
+  constexpr bool leave = leaving_inputs<Op>;
+  static_assert(std::is_same_v<State, V>,
+                "wane: the state of a window that ends holds inputs in the bits of its numbers; it "
+                "is of the type the operator computes in");
+  index const poles = op.poles(), columns = state.extent[1], reach = op.reach(at.head);
+  index slot = 0;
+  if constexpr (leave) {
+    slot = (at.position - 1) % reach;
+    if (slot == 0)
+      for (index i = 0; i < poles; ++i)
+        for (index j = 0; j < columns; ++j)
+          state(i, j) = state(poles + i, j), state(poles + i, j) = V(0);
+  }
+  using Exact = std::conditional_t<std::is_same_v<T, double>, long double, double>;
+  constexpr index between = sizeof(T) == 4 ? 8 : 64;
+  bool const corrects = at.position % between == 0;
+  constexpr index together = 512;
+  for (index first = 0; first < columns; first += together) {
+    index const count = std::min(together, columns - first);
+    T in[together], left[together] = {}, y[2][together] = {}, weights[2][together];
+    for (index n = 0; n < count; ++n) {
+      auto const input = op.values().read(at, first + n);
+      in[n] = convert<T>(input);
+      if constexpr (leave) {
+        V& number = state(2 * poles + slot / Ring::per_row, first + n);
+        left[n] = convert<T>(Ring::read(number, slot));
+        Ring::write(number, slot, input_of<Op>(input));
+      }
+    }
+    for (index i = 0; i < poles; ++i) {
+      std::complex<double> const power = op.power(at.head, i, 1);
+      V const pole(power), leaving(leave ? -op.power(at.head, i, reach) : 0.);
+      V missing(0);
+      if (corrects && std::abs(pole) > 0) {
+        auto const exact = op.template power<Exact>(at.head, i, 1);
+        // What fades in between has not been carried so often.
+        missing = V(Exact(between) * std::pow(std::abs(exact), Exact(between)) *
+                    (exact / static_cast<std::complex<Exact>>(pole) - Exact(1)));
+      }
+      auto const weigh = [&](index n, index j) {
+        std::complex<double> const weight = op.weight(at.head, i, j);
+        weights[0][n] = static_cast<T>(weight.real());
+        weights[1][n] = static_cast<T>(weight.imag());
+      };
+      if (op.weighs_columns())
+        for (index n = 0; n < count; ++n) weigh(n, first + n);
+      else if (weigh(0, 0), count > 1)
+        for (index n = 1; n < count; ++n)
+          weights[0][n] = weights[0][0], weights[1][n] = weights[1][0];
+      // s <- p s + x - p^D x'
+      auto const carry = [&](V& s, T x_re, T x_im) WANE_INLINE_LAMBDA {
+        auto& z = reinterpret_cast<T(&)[2]>(s);
+        T const re = pole.real() * z[0] - pole.imag() * z[1] + x_re,
+                im = pole.real() * z[1] + pole.imag() * z[0] + x_im;
+        z[0] = re, z[1] = im;
+      };
+      auto const take = [&](auto stride) WANE_INLINE_LAMBDA {
+        V *const sums = &state(i, first), *const next = &state(leave ? poles + i : i, first);
+        if (corrects)
+          for (index n = 0; n < count; ++n) {
+            sums[n * stride] = multiply_add(missing, sums[n * stride], sums[n * stride]);
+            if (leave) next[n * stride] = multiply_add(missing, next[n * stride], next[n * stride]);
+          }
+        for (index n = 0; n < count; ++n) {
+          V& sum = sums[n * stride];
+          carry(sum, leaving.real() * left[n] + in[n], leaving.imag() * left[n]);
+          if constexpr (leave) carry(next[n * stride], in[n], T(0));
+          y[0][n] += weights[0][n] * sum.real() - weights[1][n] * sum.imag();
+          y[1][n] += weights[0][n] * sum.imag() + weights[1][n] * sum.real();
+        }
+      };
+      if (state.stride[1] == 1)
+        take(std::integral_constant<index, 1>());
+      else
+        take(state.stride[1]);
+    }
+    for (index n = 0; n < count; ++n) write(first + n, V(y[0][n], y[1][n]));
+  }
+}
+
+}  // namespace wane

@@ -1,0 +1,194 @@
+// Strided views of tensors: [B, T, H, channels], [B, T, H] and [N, H, rows, columns].
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "wane/core/error.hpp"
+#include "wane/core/numbers/simd.hpp"
+#include "wane/core/recurrence/place.hpp"
+
+namespace wane {
+
+// A pointer with `Rank` extents and strides, counted in elements, all 64-bit. Strides may be zero
+// (the same element everywhere) or negative. A view with no data is absent: write() to it does
+// nothing.
+template <class T, int Rank>
+struct view {
+  using value_type = std::remove_const_t<T>;
+  using wide = widened<value_type>;
+
+  T* data = nullptr;
+  index extent[Rank] = {};
+  index stride[Rank] = {};
+
+  view() noexcept = default;
+
+  // Row-major and without gaps, the last extent fastest.
+  template <class... Extents>
+  requires(sizeof...(Extents) == Rank) WANE_HOST_DEVICE view(T* values, Extents... extents)
+      : data(values), extent{static_cast<index>(extents)...} {
+    index step = 1;
+    for (int i = Rank - 1; i >= 0; --i) {
+      stride[i] = step;
+      step *= extent[i];
+    }
+  }
+  WANE_HOST_DEVICE view(T* values, index const (&extents)[Rank], index const (&strides)[Rank])
+      : data(values) {
+    for (int i = 0; i < Rank; ++i) extent[i] = extents[i], stride[i] = strides[i];
+  }
+  // Values to read, from values to write.
+  template <std::same_as<T const> Const>
+  requires(!std::is_const_v<T>) WANE_HOST_DEVICE operator view<Const, Rank>() const {
+    return {data, extent, stride};
+  }
+
+  template <class... Indices>
+  requires(sizeof...(Indices) == Rank) WANE_HOST_DEVICE T& operator()(Indices... at) const {
+    index const indices[] = {static_cast<index>(at)...};
+    index offset = 0;
+    for (int i = 0; i < Rank; ++i) offset += indices[i] * stride[i];
+    return data[offset];
+  }
+
+  // The tokens begin <= t < end of [B, T, H, ...].
+  WANE_HOST_DEVICE view tokens(index begin, index end) const {
+    view part = *this;
+    if (data) part.data = data + begin * stride[1];
+    part.extent[1] = end - begin;
+    return part;
+  }
+
+  // The element or elements at a place, widened: a number, or a simd of them for lanes.
+  WANE_INLINE wide read(place<index> at, index column) const requires(Rank == 4) {
+    return static_cast<wide>(*element(at, column));
+  }
+  WANE_INLINE wide read(place<index> at) const requires(Rank == 3) {
+    return static_cast<wide>(*element(at));
+  }
+  // Lanes are neighbours in memory (see `layout`): columns without gaps, or rows of C channels.
+  template <int W>
+  requires(Rank == 4) WANE_HOST_INLINE simd<wide, W> read(place<index> at, lanes<W> columns)
+  const { return load<W>(element(at, 0) + columns.first); }
+  template <int W>
+  requires(Rank == 4) WANE_HOST_INLINE simd<wide, W> read(place<index> at, partial_lanes<W> columns)
+  const {
+    T const* from = element(at, 0) + columns.first;
+    if constexpr (std::is_same_v<wide, value_type>)
+      return load_first<wide, W>(from, columns.count);
+    else
+      return gather<W>(from, columns.count, [](int l) { return l; });
+  }
+  template <int W, int C>
+  requires(Rank == 4) WANE_HOST_INLINE simd<wide, W> read(place<time_lanes<W, C>> at,
+                                                          time_columns<C> columns)
+  const {
+    T const* from = element({at.batch, at.time.first, at.head}, columns.first);
+    if (at.time.direction > 0) return load<W>(from);
+    return reverse_groups<C>(load<W>(from + C - W));
+  }
+  template <int W, int C>
+  requires(Rank == 3) WANE_HOST_INLINE simd<wide, W> read(place<time_lanes<W, C>> at)
+  const {
+    index const step = at.time.direction * stride[1];
+    return gather<W>(element({at.batch, at.time.first, at.head}), W,
+                     [step](int l) { return l / C * step; });
+  }
+
+  // Stores a value or a simd of them, rounded to the stored type; of a complex number, where that
+  // is real, its real part.
+  template <class V>
+  WANE_INLINE void write(place<index> at, index column, V const& value) const {
+    if (data) *element(at, column) = static_cast<T>(convert<wide>(value));
+  }
+  template <class V>
+  WANE_INLINE void write(place<index> at, V const& value) const requires(Rank == 3) {
+    if (data) *element(at) = static_cast<T>(convert<wide>(value));
+  }
+  template <class V, int W>
+  WANE_HOST_INLINE void write(place<index> at, lanes<W> columns, simd<V, W> value) const {
+    if (data) save(element(at, 0) + columns.first, value);
+  }
+  template <class V, int W>
+  WANE_HOST_INLINE void write(place<index> at, partial_lanes<W> columns, simd<V, W> value) const {
+    if (!data) return;
+    T* to = element(at, 0) + columns.first;
+    if constexpr (std::is_same_v<wide, value_type>)
+      store_first(to, columns.count, convert<wide>(value));
+    else
+      for (int l = 0; l < columns.count; ++l) to[l] = static_cast<T>(static_cast<wide>(value[l]));
+  }
+  template <class V, int W, int C>
+  WANE_HOST_INLINE void write(place<time_lanes<W, C>> at, time_columns<C> columns,
+                              simd<V, W> value) const {
+    if (!data) return;
+    T* to = element({at.batch, at.time.first, at.head}, columns.first);
+    if (at.time.direction > 0) return save(to, value);
+    save(to + C - W, reverse_groups<C>(value));
+  }
+
+  WANE_INLINE T* element(place<index> at, index column) const requires(Rank == 4) {
+    return data + at.batch * stride[0] + at.time * stride[1] + at.head * stride[2] +
+           column * stride[3];
+  }
+  WANE_INLINE T* element(place<index> at) const requires(Rank == 3) {
+    return data + at.batch * stride[0] + at.time * stride[1] + at.head * stride[2];
+  }
+
+ private:
+  template <int W>
+  WANE_HOST_INLINE static simd<wide, W> load(T const* from) {
+    if constexpr (std::is_same_v<wide, value_type>)
+      return simd<wide, W>::load(from);
+    else if constexpr (requires { load_lanes<W>(from); })
+      return load_lanes<W>(from);
+    else
+      return gather<W>(from, W, [](int l) { return l; });
+  }
+  template <class V, int W>
+  WANE_HOST_INLINE static void save(T* to, simd<V, W> value) {
+    if constexpr (std::is_same_v<wide, value_type>)
+      convert<wide>(value).store(to);
+    else if constexpr (requires { store_lanes(to, convert<wide>(value)); })
+      store_lanes(to, convert<wide>(value));
+    else
+      for (int l = 0; l < W; ++l) to[l] = static_cast<T>(static_cast<wide>(value[l]));
+  }
+  template <int W, class Offset>
+  WANE_HOST_INLINE static simd<wide, W> gather(T const* from, int count, Offset offset) {
+    simd<wide, W> x{wide(0)};
+    for (int l = 0; l < count; ++l) x.v[l] = static_cast<wide>(from[offset(l)]);
+    return x;
+  }
+};
+
+// Channels of every token, [B, T, H, C].
+template <class T>
+using sequence_view = view<T, 4>;
+// One number for every token and head, [B, T, H].
+template <class T>
+using token_view = view<T, 3>;
+
+// Which neighbours in memory the tensors of an operator have in common, and so in which lanes they
+// can be read. An operator says so with a member layout(); without one it is read number by number.
+struct layout {
+  bool columns;  // the channels of a token follow each other
+  bool tokens;   // and so do the tokens: the first channel of one after the last of another
+  bool series;   // the tokens of a channel follow each other
+};
+
+// Absent tensors set no conditions.
+template <class... T>
+layout layout_of(view<T, 4> const&... tensors) {
+  return {((!tensors.data || tensors.stride[3] == 1) && ...),
+          ((!tensors.data || (tensors.stride[3] == 1 && tensors.stride[1] == tensors.extent[3])) &&
+           ...),
+          ((!tensors.data || tensors.stride[1] == 1) && ...)};
+}
+inline layout operator&(layout a, layout b) {
+  return {a.columns && b.columns, a.tokens && b.tokens, a.series && b.series};
+}
+
+}  // namespace wane

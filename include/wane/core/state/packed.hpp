@@ -1,0 +1,63 @@
+// Sequences of different lengths: laid end to end in one row, or padded in a batch.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <span>
+
+#include "wane/core/error.hpp"
+#include "wane/core/numbers/scalar.hpp"
+
+namespace wane {
+
+// Sequence n holds the tokens starts[n] <= t < starts[n + 1]; starts has one entry more than there
+// are sequences, begins with 0, never falls, and ends with T. Empty sequences are legal; no
+// sequence at all is {0}, while no starts mean that nothing is packed. State and position begin
+// anew in each.
+struct packed_sequences {
+  std::span<index const> starts;
+
+  index count() const { return static_cast<index>(starts.size()) - 1; }
+  bool present() const { return !starts.empty(); }
+};
+
+// Throws wane::error unless `packed` describes B = 1 and T tokens.
+inline void check(packed_sequences const& packed, index batch, index time) {
+  if (!packed.present()) return;
+  require(batch == 1, "packed sequences lie in one row: batch is ", batch, "; it must be 1");
+  require(packed.starts.front() == 0, "packed.starts begins with ", packed.starts.front(),
+          "; it must begin with 0");
+  for (std::size_t n = 1; n < packed.starts.size(); ++n)
+    require(packed.starts[n - 1] <= packed.starts[n], "packed.starts[", n, "] is ",
+            packed.starts[n], ", less than ", packed.starts[n - 1],
+            " before it; starts must not fall");
+  require(packed.starts.back() == time, "packed.starts ends with ", packed.starts.back(),
+          "; it must end with the number of tokens, ", time);
+}
+
+// The same for how a run's sequences lie: packed, or, where `lengths` are given, row b of the batch
+// holding a sequence of its first lengths[b] tokens and padding behind it, or neither.
+inline void check(packed_sequences const& packed, std::span<index const> lengths, index batch,
+                  index time) {
+  check(packed, batch, time);
+  if (lengths.empty()) return;
+  require(!packed.present(), "packed and lengths are both given; there must be at most one");
+  auto const count = static_cast<index>(lengths.size());
+  require(count == batch, "lengths has ", count, " entries; it must have one a sequence, ", batch);
+  for (std::size_t b = 0; b < lengths.size(); ++b)
+    require(0 <= lengths[b] && lengths[b] <= time, "lengths[", b, "] is ", lengths[b],
+            "; it must be in [0, ", time, "]");
+}
+
+// The tokens [begin, end) of one row of the batch.
+struct token_range {
+  index batch, begin, end;
+};
+// Those of sequence n.
+inline token_range tokens_of(index n, index time, packed_sequences const& packed,
+                             std::span<index const> lengths) {
+  auto const i = static_cast<std::size_t>(n);
+  if (packed.present()) return {0, packed.starts[i], packed.starts[i + 1]};
+  return {n, 0, lengths.empty() ? time : lengths[i]};
+}
+
+}  // namespace wane

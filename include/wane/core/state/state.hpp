@@ -1,0 +1,82 @@
+// The carried state of a recurrence: [N, H, rows, columns] numbers and N positions.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "wane/core/recurrence/checks.hpp"
+
+namespace wane {
+
+// A state somebody else owns: values [N, H, rows, columns], N being the batch or the number of
+// packed sequences, and N positions (how many tokens each sequence has seen) or none.
+template <class T>
+struct state_view {
+  view<T, 4> values;
+  std::conditional_t<std::is_const_v<T>, index const, index>* positions = nullptr;
+
+  bool present() const { return values.data != nullptr; }
+
+  // A state to read, from a state to write.
+  template <std::same_as<T const> Const>
+  requires(!std::is_const_v<T>) operator state_view<Const>() const { return {values, positions}; }
+};
+
+// An absent state fits anything.
+template <class T>
+void check(char const* name, state_view<T> const& state, index sequences,
+           recurrence_shape const& shape) {
+  if (!state.present()) return;
+  check_extent(name, "sequences", state.values.extent[0], sequences);
+  check_extent(name, "heads", state.values.extent[1], shape.heads);
+  check_extent(name, "rows", state.values.extent[2], shape.rows);
+  check_extent(name, "columns", state.values.extent[3], shape.columns);
+}
+
+// A state of its own, all zero at first. T is the state's precision: float or better.
+template <class T>
+class recurrent_state {
+ public:
+  // Throws wane::error for an extent that is negative.
+  recurrent_state(index sequences, index heads, index rows, index columns)
+      : extent_{checked("sequences", sequences), checked("heads", heads), checked("rows", rows),
+                checked("columns", columns)},
+        values_(static_cast<std::size_t>(sequences * heads * rows * columns)),
+        positions_(static_cast<std::size_t>(sequences)) {}
+
+  // The empty state of `op`; with packed sequences give their number.
+  template <has_shape Op>
+  explicit recurrent_state(Op const& op, index sequences = 0)
+      : recurrent_state(sequences ? sequences : recurrence_shape(op.shape()).batch,
+                        recurrence_shape(op.shape()).heads, recurrence_shape(op.shape()).rows,
+                        recurrence_shape(op.shape()).columns) {}
+
+  operator state_view<T>() {
+    return {{values_.data(), extent_[0], extent_[1], extent_[2], extent_[3]}, positions_.data()};
+  }
+  operator state_view<T const>() const {
+    return {{values_.data(), extent_[0], extent_[1], extent_[2], extent_[3]}, positions_.data()};
+  }
+
+  std::vector<T>& values() { return values_; }
+  std::vector<T> const& values() const { return values_; }
+  std::vector<index>& positions() { return positions_; }
+  std::vector<index> const& positions() const { return positions_; }
+
+ private:
+  static index checked(char const* what, index extent) {
+    require(extent >= 0, "the state has ", what, " ", extent, "; it must be 0 or more");
+    return extent;
+  }
+
+  index extent_[4];
+  std::vector<T> values_;
+  std::vector<index> positions_;
+};
+
+template <class T>
+state_view(recurrent_state<T>&) -> state_view<T>;
+template <class T>
+state_view(recurrent_state<T> const&) -> state_view<T const>;
+
+}  // namespace wane

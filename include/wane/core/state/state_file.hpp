@@ -1,0 +1,212 @@
+// save_state and load_state: a carried state as a file that says whose it is and is checked whole.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <type_traits>
+
+#include "wane/core/numbers/storage.hpp"
+#include "wane/core/state/crc64.hpp"
+#include "wane/core/state/state.hpp"
+
+namespace wane {
+
+// A stored state is a header, N positions (int64) if it has any, the values [N, H, rows, columns]
+// row-major without gaps, and the CRC-64 of all of these, in the byte order of the machine.
+struct state_file_header {
+  char magic[8];             // as PNG's: a transfer as text spoils it
+  std::uint32_t byte_order;  // of the writer: 0x01020304
+  std::uint32_t version;
+  char scalar[16], operator_name[64];  // padded with zeros
+  index extent[4], positions;          // positions: N or 0
+};
+static_assert(sizeof(state_file_header) == 136);
+
+// The name of a type of state in a file.
+template <class T>
+inline constexpr std::string_view scalar_name = {};
+template <>
+inline constexpr std::string_view scalar_name<float> = "float32";
+template <>
+inline constexpr std::string_view scalar_name<double> = "float64";
+template <>
+inline constexpr std::string_view scalar_name<bfloat16> = "bfloat16";
+template <>
+inline constexpr std::string_view scalar_name<float16> = "float16";
+template <>
+inline constexpr std::string_view scalar_name<std::complex<float>> = "complex64";
+template <>
+inline constexpr std::string_view scalar_name<std::complex<double>> = "complex128";
+
+// The header of such a state; throws wane::error when there can be none.
+template <class T>
+state_file_header header_of(std::string_view operator_name, state_view<T> const& state) {
+  constexpr std::string_view scalar = scalar_name<std::remove_const_t<T>>;
+  static_assert(!scalar.empty(),
+                "wane: a stored state is of float, double, bfloat16, float16, or complex float or "
+                "double");
+  state_file_header header{
+      {'\x89', 'w', 'a', 'n', 'e', '\r', '\n', '\x1a'}, 0x01020304, 1, {}, {}, {}, 0};
+  require(!operator_name.empty() && operator_name.size() < sizeof header.operator_name &&
+              operator_name.find('\0') == operator_name.npos,
+          "operator_name is '", operator_name, "'; it must have 1 to 63 characters and no zero");
+  require(state.present(), "state has no data; it must point to its values");
+  std::ranges::copy(scalar, header.scalar);
+  std::ranges::copy(operator_name, header.operator_name);
+  std::ranges::copy(state.values.extent, header.extent);
+  header.positions = state.positions ? header.extent[0] : 0;
+  return header;
+}
+
+// Calls use(x) for every value in the order of the file.
+template <class T, class Use>
+void for_each_value(view<T, 4> const& values, Use const& use) {
+  auto const& e = values.extent;
+  for (index n = 0; n < e[0]; ++n)
+    for (index h = 0; h < e[1]; ++h)
+      for (index i = 0; i < e[2]; ++i)
+        for (index j = 0; j < e[3]; ++j) use(values(n, h, i, j));
+}
+
+// Throws wane::error unless `is`, the header of a file, is what it must be.
+inline void check(std::string const& file, state_file_header const& is,
+                  state_file_header const& must_be) {
+  auto const text = [](auto const& field) {
+    return std::string_view(field, std::find(field, field + sizeof field, '\0'));
+  };
+  auto const same = [](auto const& a, auto const& b) { return std::memcmp(a, b, sizeof a) == 0; };
+  require(same(is.magic, must_be.magic), file,
+          " is no state of wane; the first 8 bytes must be \\x89wane\\r\\n\\x1a");
+  require(is.byte_order == must_be.byte_order, file,
+          " has the bytes of its numbers in another order; it must come from a machine with the "
+          "order of this one");
+  require(is.version == must_be.version, file, " has version ", is.version, "; it must be ",
+          must_be.version);
+  require(same(is.operator_name, must_be.operator_name), file, " is a state of '",
+          text(is.operator_name), "'; it must be one of '", text(must_be.operator_name), "'");
+  require(same(is.scalar, must_be.scalar), file, " holds ", text(is.scalar), "; it must hold ",
+          text(must_be.scalar));
+  char const* const names[] = {"sequences", "heads", "rows", "columns"};
+  for (int i = 0; i < 4; ++i) check_extent(file.c_str(), names[i], is.extent[i], must_be.extent[i]);
+  check_extent(file.c_str(), "positions", is.positions, must_be.positions);
+}
+
+// The positions and values of a stored state, found good and not yet taken.
+template <class T>
+struct stored_state {
+  std::vector<index> positions;
+  std::vector<T> values;
+
+  void into(state_view<T> const& state) const {
+    std::ranges::copy(positions, state.positions);
+    auto next = values.begin();
+    for_each_value(state.values, [&](T& x) { x = *next++; });
+  }
+};
+
+// The state that the stream holds where it stands, if that is one like `expected`.
+template <class T>
+stored_state<T> read_state(std::istream& from, state_file_header const& expected,
+                           std::string const& file) {
+  crc64 checksum;
+  auto const get = [&](void* bytes, std::size_t count) {
+    from.read(static_cast<char*>(bytes), static_cast<std::streamsize>(count));
+    require(from.good(), file, " is cut short; it must hold a whole state");
+    checksum.add(bytes, count);
+  };
+  state_file_header header{};
+  get(&header, sizeof header);
+  check(file, header, expected);
+  auto const& e = header.extent;
+  stored_state<T> found{std::vector<index>(static_cast<std::size_t>(header.positions)),
+                        std::vector<T>(static_cast<std::size_t>(e[0] * e[1] * e[2] * e[3]))};
+  get(found.positions.data(), sizeof(index) * found.positions.size());
+  get(found.values.data(), sizeof(T) * found.values.size());
+  std::uint64_t const sum = checksum.value();
+  std::uint64_t stored = 0;
+  get(&stored, sizeof stored);
+  require(stored == sum, file, " is damaged: its checksum is not that of its contents");
+  return found;
+}
+
+template <class T>
+void write_state(std::ostream& to, std::string_view operator_name, state_view<T> const& state,
+                 std::string const& file) {
+  state_file_header const header = header_of(operator_name, state);
+  crc64 checksum;
+  auto const put = [&](void const* bytes, std::size_t count) {
+    checksum.add(bytes, count);
+    to.write(static_cast<char const*>(bytes), static_cast<std::streamsize>(count));
+  };
+  put(&header, sizeof header);
+  put(state.positions, sizeof(index) * static_cast<std::size_t>(header.positions));
+  for_each_value(state.values, [&](T const& x) { put(&x, sizeof x); });
+  std::uint64_t const sum = checksum.value();
+  put(&sum, sizeof sum);
+  to.flush();
+  require(to.good(), file, " could not be written; the disk may be full");
+}
+
+// Writes a recurrent_state or state_view; several may follow each other in one stream.
+// Throws wane::error when the stream takes no more.
+template <class State>
+void save_state(std::ostream& to, std::string_view operator_name, State const& state) {
+  write_state(to, operator_name, state_view(state), "the stream");
+}
+
+// Reads a state of this operator, and of the type and extents of `state`, from where the stream
+// stands; the stream then stands behind it. Throws wane::error, and leaves `state` as it was, when
+// what is there is another state, altered or cut short.
+template <class State>
+void load_state(std::istream& from, std::string_view operator_name, State&& state) {
+  state_view const to(state);
+  using T = typename decltype(to.values)::value_type;
+  static_assert(std::is_convertible_v<decltype(to), state_view<T>>,
+                "wane::load_state: the state is a view of constants; it must be writable");
+  read_state<T>(from, header_of(operator_name, to), "the stream").into(to);
+}
+
+// The same with a file that holds one state and nothing else. It is written beside its place, as
+// PATH.part, and renamed when whole: readers find the old file or the new one. One writer at a
+// time.
+template <class State>
+void save_state(std::filesystem::path const& path, std::string_view operator_name,
+                State const& state) {
+  std::filesystem::path part = path;
+  part += ".part";
+  std::error_code failure;
+  std::ofstream to(part, std::ios::binary | std::ios::trunc);
+  require(to.good(), part.string(), " cannot be opened; its folder must be there, and writable");
+  try {
+    write_state(to, operator_name, state_view(state), part.string());
+    to.close();
+    require(to.good(), part.string(), " could not be written; the disk may be full");
+    std::filesystem::rename(part, path, failure);
+    require(!failure, path.string(), " cannot be replaced: ", failure.message());
+  } catch (...) {
+    to.close();
+    std::filesystem::remove(part, failure);
+    throw;
+  }
+}
+template <class State>
+void load_state(std::filesystem::path const& path, std::string_view operator_name, State&& state) {
+  state_view const to(state);
+  using T = typename decltype(to.values)::value_type;
+  static_assert(std::is_convertible_v<decltype(to), state_view<T>>,
+                "wane::load_state: the state is a view of constants; it must be writable");
+  state_file_header const expected = header_of(operator_name, to);
+  std::ifstream from(path, std::ios::binary);
+  require(from.good(), path.string(), " cannot be opened; it must be a file that may be read");
+  auto const found = read_state<T>(from, expected, path.string());
+  require(from.peek() == std::ifstream::traits_type::eof(), path.string(),
+          " goes on behind its state; it must end there");
+  found.into(to);
+}
+
+}  // namespace wane

@@ -1,0 +1,44 @@
+// The walks of a run: one for each sequence and head, forward or backward in time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/state/packed.hpp"
+#include "wane/core/state/state.hpp"
+
+namespace wane {
+
+enum class direction : int { forward = 1, reverse = -1 };
+
+// `count` tokens of one head, from time `first` on in steps of `stride` (1 or -1); `sequence` is
+// the index of its state and `position` that of the first token.
+struct walk {
+  index sequence, batch, head;
+  index first, count;
+  int stride;
+  index position;
+
+  place<> token(index k) const { return {batch, first + stride * k, head, position + k}; }
+
+  // The tokens from k on, at most `most` of them.
+  walk part(index k, index most) const {
+    index const left = count - k;
+    return {sequence, batch,       head, first + stride * k, left < most ? left : most,
+            stride,   position + k};
+  }
+};
+
+// Walk number i of a run; there are sequences x heads of them. `options` says, as those of a run
+// do, how its sequences lie (packed, lengths) and which way time goes (direction); `positions`,
+// where they are present, how many tokens each has seen.
+template <class Options>
+walk walk_of(index i, recurrence_shape const& shape, Options const& options,
+             index const* positions) {
+  index const sequence = i / shape.heads, head = i % shape.heads;
+  auto const [batch, begin, end] = tokens_of(sequence, shape.time, options.packed, options.lengths);
+  index const seen = positions ? positions[sequence] : 0;
+  bool const forward = options.direction == direction::forward;
+  return {sequence,         batch,   head, forward ? begin : end - 1, end - begin,
+          forward ? 1 : -1, seen + 1};
+}
+
+}  // namespace wane

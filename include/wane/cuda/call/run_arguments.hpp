@@ -1,0 +1,39 @@
+// What the kernels of run have in common: what they are given, and how they end.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/recurrence/view.hpp"
+#include "wane/cuda/call/sequences.hpp"
+#include "wane/cuda/machine/machine.hpp"
+
+namespace wane::cuda {
+
+template <class Op, class Out, class State>
+struct run_arguments {
+  Op op;
+  sequence_view<Out> output;
+  view<State const, 4> initial;
+  view<State, 4> final;
+  index* final_positions;
+  sequence_list sequences;
+  index states;      // one for each sequence
+  index blocks = 0;  // known when the kernel is launched
+};
+
+// The last block to end writes the positions, which others may have read from the same memory.
+// Every thread calls it when no work is left; `finished` counts blocks, `count` is a place of its
+// own in shared memory.
+template <machine M, class Arguments>
+WANE_HOST_DEVICE void write_positions(M& machine, Arguments const& a, std::uint64_t* finished,
+                                      std::uint64_t* count) {
+  if (!a.final_positions) return;
+  machine.barrier();
+  if (machine.thread() == 0) machine.write_shared(count, machine.count(finished));
+  machine.barrier();
+  if (machine.read_shared(count) != static_cast<std::uint64_t>(a.blocks - 1)) return;
+  for (index n = machine.thread(); n < a.states; n += M::threads)
+    a.final_positions[n] =
+        (a.sequences.positions ? a.sequences.positions[n] : 0) + a.sequences.length(n);
+}
+
+}  // namespace wane::cuda

@@ -1,0 +1,67 @@
+// What a call of the chunk kernel asks for.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/call/call.hpp"
+#include "wane/cuda/chunks/links.hpp"
+#include "wane/cuda/chunks/walk.hpp"
+
+namespace wane::cuda {
+
+// Counters come first, also in that of an adjoint.
+inline constexpr std::size_t bytes_of_counters = 2 * sizeof(std::uint64_t);
+
+// Numbers between segments.
+template <class Config>
+index numbers_of_segments(chunk_segments const& cut, recurrence_shape const& shape,
+                          index sequences) {
+  if (cut.count == 1) return 0;
+  return cut.count * sequences * shape.heads * whole_rows(shape.rows) *
+         (pieces_of<Config>(shape.columns) + cut.unit_pieces) * Config::columns;
+}
+
+template <class Config, class Op, class State>
+std::size_t chunk_workspace_bytes(Op const& op, run_options<State> const& options) {
+  recurrence_shape const shape = checked_extents(op);
+  index const sequences = sequences_of(shape, options.packed);
+  auto const cut = chunk_segments::of<Config>(
+      shape, sequences_of_call(shape.time, sequences, options), sequences);
+  index const numbers = numbers_of_segments<Config>(cut, shape, sequences);
+  return bytes_of_counters + static_cast<std::size_t>(numbers) * sizeof(float);
+}
+
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <class Config, class Op, class Out, class State>
+chunk_arguments<Op, Out, State> chunk_call(Op const& op, sequence_view<Out> output,
+                                           workspace const& memory,
+                                           run_options<State> const& options) {
+  auto const common = checked_call(op, output, options);
+  check_rows<Config>(op);
+  check_workspace(memory, chunk_workspace_bytes<Config>(op, options), "workspace_bytes");
+  recurrence_shape const shape = op.shape();
+  auto* const counters = static_cast<std::uint64_t*>(memory.data);
+  auto cut = chunk_segments::of<Config>(shape, common.sequences, common.states);
+  cut.states = reinterpret_cast<float*>(counters + 2);
+  return {common, {shape, pieces_of<Config>(shape.columns), counters, nullptr}, cut};
+}
+
+// Calls walk(arguments), or, where sequences are cut, it twice and link(arguments) between.
+template <class Arguments, class Walk, class Link>
+void in_segments(Arguments const& all, Walk const& walk, Link const& link) {
+  if (all.segments.count == 1) return walk(all);
+  auto part = all;
+  part.segments.now = chunk_segments::part::effects;
+  if constexpr (requires { part.final; }) part.final = {}, part.final_positions = nullptr;
+  walk(part), link(part);
+  part = all;
+  part.segments.now = chunk_segments::part::outputs;
+  walk(part);
+}
+
+// The kernel, as every thread of the machine runs it.
+template <class Config, machine M, class Op, class Out, class State>
+WANE_INLINE void chunk_kernel(M& machine, chunk_arguments<Op, Out, State> const& arguments) {
+  chunk_walk<Config, precision_for<Out>, M, Op, Out, State>(machine, arguments)();
+}
+
+}  // namespace wane::cuda

@@ -1,0 +1,289 @@
+// What a warp does with its columns of the state while tokens pass in chunks.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/chunks/pairs.hpp"
+
+namespace wane::cuda {
+
+// A block takes some columns of a head of a sequence through time; each of its warps has 16 of
+// them, and a state of theirs, transposed, in its registers from the first chunk to the last.
+template <class Config, class Precision, machine M, class Arguments>
+class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
+  using base = chunk_pairs<Config, Precision, M, Arguments>;
+
+ protected:
+  using base::a_, base::at_, base::machine_, base::products_, base::rows, base::stride;
+  using base::tokens, base::fades, base::by_row, base::erases, base::general;
+  using typename base::Token, typename base::products, typename base::tile, typename base::stored;
+  static constexpr int tiles = Config::most_rows / 8, of_factor = products::tiles;
+
+  WANE_INLINE chunk_warp(M& machine, Arguments const& a) : base(machine, a) {}
+
+  // What two products by all of the chunk's tokens give: [16 columns][16 tokens].
+  struct token_tiles {
+    tile of[2] = {};
+  };
+
+  // What a warp has of the state: a variable of its own, whose address nobody takes. Up to 128 rows
+  // are registers; more have a place in the thread's own memory, as loops index them.
+  using warp_state = tile[tiles];
+  static constexpr bool in_registers = rows <= 128;
+  template <int count, class Body>
+  WANE_INLINE static void over_state(Body const& body) {
+    turns<in_registers, count>(body);
+  }
+
+  // walk(n) for every piece of work, n counting those of a sequence, a head and a piece.
+  template <class Walk>
+  WANE_INLINE void for_work(index pieces, Walk const& walk) {
+    auto const items = static_cast<std::uint64_t>(a_.work_items());
+    for (std::uint64_t ticket; (ticket = take()) < items;) {
+      auto const item = static_cast<index>(ticket), line = item / pieces;
+      index const sequence = line / a_.shape.heads;
+      piece_ = item % pieces, head_ = line % a_.shape.heads, sequence_ = sequence % a_.states;
+      walk(sequence / a_.states);
+    }
+  }
+  WANE_INLINE index first_column() const { return piece_ * Config::columns; }
+
+  // Where the numbers of a chunk of this block's head are kept.
+  WANE_INLINE index place_of_chunk(index first_token) const {
+    return (first_chunk(a_.sequences, sequence_) + first_token / tokens) * a_.shape.heads + head_;
+  }
+  // Where this thread's numbers of a state lie in memory, from number 0 of tile 0 on, and how many
+  // rows and columns there are behind it.
+  template <class X>
+  struct state_memory {
+    X* first;
+    index row, column;
+    int rows, columns;
+
+    WANE_INLINE bool has(int r, int e) const {
+      return 8 * r + e % 2 < rows && 8 * (e / 2) < columns;
+    }
+    WANE_INLINE X& at(int r, int e) const {
+      return first[(8 * r + e % 2) * row + 8 * (e / 2) * column];
+    }
+    WANE_INLINE float read(int r, int e) const {
+      return has(r, e) ? static_cast<float>(at(r, e)) : 0.f;
+    }
+  };
+  // That of this block's sequence, head and columns.
+  template <class X>
+  WANE_INLINE state_memory<X> memory_of(view<X, 4> const& states) const {
+    index const i = products_.column(), j = first_column() + column_of_number(0);
+    return {states.data + sequence_ * states.stride[0] + head_ * states.stride[1] +
+                i * states.stride[2] + j * states.stride[3],
+            states.stride[2], states.stride[3], static_cast<int>(a_.shape.rows - i),
+            static_cast<int>(a_.shape.columns - j)};
+  }
+  // The same of states of whole rows and so many pieces, one after the other.
+  template <class X>
+  WANE_INLINE state_memory<X> memory_of(X* states, index place, index pieces) const {
+    index const i = products_.column(), all = whole_rows(a_.shape.rows);
+    index const columns = pieces * Config::columns;
+    return {states + (place * all + i) * columns + first_column() + column_of_number(0), columns, 1,
+            static_cast<int>(all - i), Config::columns};
+  }
+  // The state kept before a chunk.
+  WANE_INLINE state_memory<stored> kept(index place) const {
+    return memory_of(a_.kept, place, a_.pieces);
+  }
+  // The state that segment n of a walk begins with.
+  WANE_INLINE state_memory<float> before(index n) const {
+    index const place = (n * a_.states + sequence_) * a_.shape.heads + head_;
+    return memory_of(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces);
+  }
+
+  // body(k, its first row) for the factors of a product over all rows.
+  template <class Body>
+  WANE_INLINE static void for_factors(Body const& body) {
+    over_state<tiles / of_factor>([&](auto k) WANE_INLINE_LAMBDA { body(k, k * of_factor * 8); });
+  }
+  template <class Body>
+  WANE_INLINE static void for_numbers(Body const& body) {
+    for (int n = 0; n < 2; ++n)
+      for (int e = 0; e < 4; ++e) body(n, e);
+  }
+  WANE_INLINE int token_of_number(int n, int e) const { return 8 * n + products_.column() + e % 2; }
+  WANE_INLINE int column_of_number(int e) const {
+    return machine_.thread() / warp_size * 16 + products_.row() + 8 * (e / 2);
+  }
+
+  // This warp's columns of an array [token][column], and back.
+  WANE_INLINE token_tiles columns_of(std::size_t array) const {
+    token_tiles x;
+    for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
+      x.of[n].of[e] = this->template get<float>(array, place_of_number(n, e));
+    });
+    return x;
+  }
+  WANE_INLINE void put_columns(std::size_t array, token_tiles const& x) const {
+    for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
+      this->template put<float>(array, place_of_number(n, e), x.of[n].of[e]);
+    });
+  }
+
+  // to += what reads the rows from `row` on, [token][row], of the state s.
+  WANE_INLINE void add_reads(token_tiles& to, typename products::left const& s, std::size_t reads,
+                             int row) const {
+    for (int n = 0; n < 2; ++n)
+      products_.add(to.of[n], s, this->template shared<stored const>(reads) + 8 * n * stride + row,
+                    stride);
+  }
+  // The same of what was written, [row][token].
+  WANE_INLINE void add_writes(token_tiles& to, typename products::left const& s, std::size_t writes,
+                              int row) const {
+    for (int n = 0; n < 2; ++n)
+      products_.add_transposed(
+          to.of[n], s, this->template shared<stored const>(writes) + row * chunk_stride + 8 * n,
+          chunk_stride);
+  }
+  // to += x by the products [t][s] of the chunk's tokens, summed over s; or over t, `back`.
+  template <bool back = false>
+  WANE_INLINE void add(token_tiles& to, token_tiles const& x, std::size_t pairs) const {
+    for (int k = 0; k < 2; k += of_factor) {
+      auto const a = products_.left_of(x.of + k);
+      auto const* const from = this->template shared<float const>(pairs);
+      for (int n = 0; n < 2; ++n)
+        if constexpr (back)
+          products_.add_transposed(to.of[n], a, from + 8 * k * chunk_stride + 8 * n, chunk_stride);
+        else
+          products_.add(to.of[n], a, from + 8 * n * chunk_stride + 8 * k, chunk_stride);
+    }
+  }
+  template <bool back = false>
+  WANE_INLINE token_tiles product(token_tiles const& x, std::size_t pairs) const {
+    token_tiles sum;
+    add<back>(sum, x, pairs);
+    return sum;
+  }
+  // The state takes x of every token, by `factors`, [row][token] or, `back`, [token][row]. It is
+  // not the unit that adds: its sums are cut off, not rounded, which over thousands of chunks would
+  // go one way.
+  template <bool back = false>
+  WANE_INLINE void write(warp_state& state, token_tiles const& x, std::size_t factors) const {
+    write_after<back>(state, x, factors, [](int, int) WANE_INLINE_LAMBDA { return no_decay{}; });
+  }
+  // The same of a state that fades, if it has not `faded` already.
+  template <bool back = false>
+  WANE_INLINE void write_faded(warp_state& state, token_tiles const& x, std::size_t factors,
+                               bool faded) const {
+    if constexpr (fades) {
+      auto const decay = decay_of_tiles();
+      write_after<back>(state, x, factors, [&](int r, int e) WANE_INLINE_LAMBDA {
+        return faded ? split_decay<float>{1.f, 0.f} : decay(r, e);
+      });
+    } else {
+      write<back>(state, x, factors);
+    }
+  }
+  // From what the tokens would erase of the state alone, what they erase and what they write.
+  WANE_INLINE void erase(token_tiles const& value, token_tiles& erased,
+                         token_tiles& written) const {
+    if constexpr (general) {
+      add(erased, value, at_.read_key);
+      erased = product(erased, at_.inverse);
+    } else {
+      for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
+        written.of[n].of[e] = value.of[n].of[e] - erased.of[n].of[e];
+      });
+      written = product(written, at_.inverse);
+    }
+  }
+  // x of every token by the decays of its head.
+  WANE_INLINE token_tiles scaled(token_tiles x, std::size_t by_token) const {
+    if constexpr (fades && !by_row)
+      for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
+        x.of[n].of[e] *= this->template get<float>(by_token, token_of_number(n, e));
+      });
+    return x;
+  }
+  WANE_INLINE void fade(warp_state& state) const {
+    if constexpr (fades) {
+      auto const decay = decay_of_tiles();
+      over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+        for (int e = 0; e < 4; ++e) state[r].of[e] = carried(decay(r, e), state[r].of[e], 0.f);
+      });
+    }
+  }
+
+  // From memory, with zeros where there is none, and to it.
+  template <class X>
+  WANE_INLINE static void load(warp_state& state, state_memory<X> const& from) {
+    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+      for (int e = 0; e < 4; ++e) state[r].of[e] = from.read(r, e);
+    });
+  }
+  template <class X>
+  WANE_INLINE static void save(warp_state const& state, state_memory<X> const& to) {
+    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+      for (int e = 0; e < 4; ++e)
+        if (to.has(r, e)) to.at(r, e) = static_cast<X>(state[r].of[e]);
+    });
+  }
+  template <class X>
+  WANE_INLINE void save(warp_state const& state, view<X, 4> const& to) const {
+    if (to.data) save(state, memory_of(to));
+  }
+
+  // The state that segment n of a walk begins with: for effects, where all but the first begin with
+  // none, and then for the outputs. The first is read from `initial` once, whose memory may be that
+  // of what the last leaves.
+  template <class X>
+  WANE_INLINE void begin(warp_state& state, view<X, 4> const& initial, index n) const {
+    using part = chunk_segments::part;
+    if (a_.segments.now == part::outputs) return load(state, before(n));
+    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA { state[r] = {}; });
+    if (n == 0 && initial.data) load(state, memory_of(initial));
+    if (a_.segments.now == part::effects && n == 0) save(state, before(0));
+  }
+
+  index sequence_ = 0, head_ = 0, piece_ = 0;
+
+ private:
+  // The decay of row i, or of the head, over a whole chunk.
+  WANE_INLINE split_decay<float> decay_of(int i) const {
+    return {this->template get<float>(at_.whole, i), this->template get<float>(at_.rest, i)};
+  }
+  // The same for number e of tile r, decay(r, e).
+  WANE_INLINE auto decay_of_tiles() const {
+    if constexpr (by_row)
+      return [this](int r, int e)
+                 WANE_INLINE_LAMBDA { return decay_of(8 * r + products_.column() + e % 2); };
+    else
+      return [all = decay_of(0)](int, int) WANE_INLINE_LAMBDA { return all; };
+  }
+  template <bool back, class Decay>
+  WANE_INLINE void write_after(warp_state& state, token_tiles const& x, std::size_t factors,
+                               Decay const& decay) const {
+    typename products::left a[2 / of_factor];
+    for (int k = 0; k < 2 / of_factor; ++k) a[k] = products_.left_of(x.of + k * of_factor);
+    auto const* const from = this->template shared<stored const>(factors);
+    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+      tile sum = {};
+      for (int k = 0; k < 2 / of_factor; ++k)
+        if constexpr (back)
+          products_.add_transposed(sum, a[k], from + 8 * of_factor * k * stride + 8 * r, stride);
+        else
+          products_.add(sum, a[k], from + 8 * r * chunk_stride + 8 * of_factor * k, chunk_stride);
+      for (int e = 0; e < 4; ++e) state[r].of[e] = carried(decay(r, e), state[r].of[e], sum.of[e]);
+    });
+  }
+
+  // The next piece of work.
+  WANE_INLINE std::uint64_t take() {
+    machine_.barrier();
+    if (machine_.thread() == 0)
+      this->template put<std::uint64_t>(at_.ticket, 0, machine_.take(a_.counters));
+    machine_.barrier();
+    return this->template get<std::uint64_t>(at_.ticket, 0);
+  }
+
+  WANE_INLINE int place_of_number(int n, int e) const {
+    return this->value_at(token_of_number(n, e), column_of_number(e));
+  }
+};
+
+}  // namespace wane::cuda

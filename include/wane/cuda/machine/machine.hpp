@@ -1,0 +1,74 @@
+// What a kernel asks of the machine it runs on; a GPU and an emulated one both give it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+
+#include "wane/core/numbers/scalar.hpp"
+
+namespace wane::cuda {
+
+// Threads that run in step and may shuffle.
+inline constexpr int warp_size = 32;
+
+// Arrays begin at multiples of 16 bytes.
+WANE_HOST_DEVICE constexpr std::size_t rounded_up(std::size_t bytes) {
+  return (bytes + 15) / 16 * 16;
+}
+
+// Memory that arrays share, one behind the other.
+struct room {
+  std::size_t bytes = 0;
+
+  // Where an array begins, in bytes from the start.
+  constexpr std::size_t take(index numbers, std::size_t size = sizeof(float)) {
+    std::size_t const place = bytes;
+    bytes += rounded_up(static_cast<std::size_t>(numbers) * size);
+    return place;
+  }
+};
+
+// One thread of a block. A kernel is a function template over M, called by every thread.
+//   thread()                 which of the M::threads of its block it is
+//   barrier()                waits for the block; what was written to shared memory is then seen
+//   any(x)                   a barrier; whether x was true of any thread
+//   shuffle(x, n)            x of thread n of the warp
+//   shuffle_up(x, n)         x of the thread n below in the warp, its own where there is none
+//   shared()                 the shared memory of the block, aligned to 16 bytes
+//   read_shared, write_shared    of what another thread reads or has written, behind a barrier
+//   copy(to, from, bytes)    starts a copy into shared memory; units of 1, 2, 4, 8 or 16 bytes
+//   ask_for(address)         of device memory, that will be read soon; changes nothing
+//   commit(), wait<N>()      closes a group of copies; waits until the last N groups are left
+//   read, write              scratch in device memory; another block's, behind await
+//   raise(flag)              after it, all that the block has written before the last barrier, and
+//                            this thread before now, can be read by whoever awaits the flag
+//   await(flag)              waits until it is raised
+//   take(counter)            adds one and returns what was there; orders nothing
+//   count(counter)           the same; what this block did before the last barrier can be read by
+//                            whoever counts later, and the other way round
+template <class M>
+concept machine = requires(M& m, float x, float* to, float const* from, void* bytes,
+                           std::uint32_t* flag, std::uint64_t* counter) {
+  { M::threads } -> std::convertible_to<int>;
+  { m.thread() } -> std::same_as<int>;
+  m.barrier();
+  { m.any(true) } -> std::same_as<bool>;
+  { m.shuffle(x, 1) } -> std::same_as<float>;
+  { m.shuffle_up(x, 1) } -> std::same_as<float>;
+  { m.shared() } -> std::same_as<std::byte*>;
+  { m.read_shared(from) } -> std::same_as<float>;
+  m.write_shared(to, x);
+  m.ask_for(from);
+  m.copy(bytes, bytes, 4);
+  m.commit();
+  m.template wait<1>();
+  { m.read(from) } -> std::same_as<float>;
+  m.write(to, x);
+  m.raise(flag);
+  m.await(flag);
+  { m.take(counter) } -> std::same_as<std::uint64_t>;
+  { m.count(counter) } -> std::same_as<std::uint64_t>;
+};
+
+}  // namespace wane::cuda

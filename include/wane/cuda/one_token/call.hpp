@@ -1,0 +1,34 @@
+// What a call of the kernel for one token asks for.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/call/call.hpp"
+#include "wane/cuda/chunks/plan.hpp"
+#include "wane/cuda/one_token/step.hpp"
+
+namespace wane::cuda {
+
+inline constexpr std::size_t step_workspace_bytes = sizeof(std::uint64_t);
+
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <class Config, class Op, class Out, class State>
+step_arguments<Op, Out, State> step_call(Op const& op, sequence_view<Out> output,
+                                         workspace const& memory,
+                                         run_options<State> const& options) {
+  auto const common = checked_call(op, output, options);
+  check_rows<Config>(op);
+  check_workspace(memory, step_workspace_bytes, "workspace_bytes");
+  recurrence_shape const shape = op.shape();
+  return {common, shape, pieces_of<Config>(shape.columns),
+          step_layout::of<Config, token_of<Op>>(shape.rows),
+          static_cast<std::uint64_t*>(memory.data)};
+}
+
+// The kernel, as every thread of the machine runs it.
+template <class Config, machine M, class Op, class Out, class State>
+WANE_HOST_DEVICE void step_kernel(M& machine, step_arguments<Op, Out, State> const& arguments,
+                                  index block) {
+  step_update<Config, M, Op, Out, State>(machine, arguments, block)();
+}
+
+}  // namespace wane::cuda

@@ -1,0 +1,123 @@
+// What a call for penalised memories asks for: of the kernel of penalties, and of S in chunks.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/chunks/call.hpp"
+#include "wane/cuda/penalty/directions.hpp"
+
+namespace wane::cuda {
+
+// S of write directions that are `directions`, [B, T, H, K].
+template <class Op>
+auto memory_of(Op const& op, float* directions) {
+  recurrence_shape const s = op.shape();
+  return op.memory({directions, s.batch, s.time, s.heads, s.rows}, index{0});
+}
+// The first columns of a state, which are S.
+template <class T>
+state_view<T> memory_of(state_view<T> state, index columns) {
+  state.values.extent[3] = columns;
+  return state;
+}
+template <class Op, class State>
+run_options<State> memory_of(Op const& op, run_options<State> options) {
+  index const columns = op.output_columns();
+  options.initial = memory_of(options.initial, columns);
+  options.final = memory_of(options.final, columns);
+  return options;
+}
+
+// How sequences are cut: where the penalty is a sum that does not fade.
+template <class Config, class Op>
+chunk_segments segments_of_penalty(Op const& op, sequence_list const& all, index sequences) {
+  if constexpr (fading_penalty<Op>)
+    return {1, all.time};
+  else
+    return chunk_segments::of<Config>(sequences * recurrence_shape(op.shape()).heads, all);
+}
+
+// Parts of the workspace, in bytes from its start: that of S, factors, and directions.
+struct penalised_workspace : room {
+  std::size_t factors, directions;
+
+  template <class Config, class Op>
+  static penalised_workspace of(Op const& op, std::size_t memory, sequence_list const& all,
+                                index sequences) {
+    recurrence_shape const s = op.shape();
+    auto const cut = segments_of_penalty<Config>(op, all, sequences);
+    index const factors = cut.count == 1 ? 0 : cut.count * sequences * s.heads;
+    penalised_workspace at;
+    at.take(1, memory);
+    at.factors = at.take(factors * numbers_of_triangle(s.rows));
+    at.directions = at.take(s.batch * s.time * s.heads * s.rows);
+    return at;
+  }
+};
+template <class Config, class MemoryConfig, class Op, class State>
+penalised_workspace penalised_workspace_of(Op const& op, run_options<State> const& options) {
+  recurrence_shape const shape = checked_extents(op);
+  index const sequences = sequences_of(shape, options.packed);
+  return penalised_workspace::of<Config>(
+      op, chunk_workspace_bytes<MemoryConfig>(memory_of(op, nullptr), memory_of(op, options)),
+      sequences_of_call(shape.time, sequences, options), sequences);
+}
+
+// The kernel that finds directions, and the run of S that reads them.
+template <class Op, class State>
+struct penalised_calls {
+  penalty_arguments<Op, State> penalty;
+  decltype(memory_of(std::declval<Op const&>(), nullptr)) memory;
+  run_options<State> options;
+  workspace lent;
+};
+
+template <class Config, class Op>
+void check_penalty(Op const& op) {
+  check_rows<Config>(op);
+  require(op.refresh().every == 0, "refresh is every ", op.refresh().every,
+          " tokens; on a GPU a penalty is not refreshed, it must be 0");
+}
+
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <class Config, class MemoryConfig, class Op, class Out, class State>
+penalised_calls<Op, State> penalised_call(Op const& op, sequence_view<Out> output,
+                                          workspace const& memory,
+                                          run_options<State> const& options) {
+  auto const common = checked_call(op, output, options);
+  check_penalty<Config>(op);
+  auto const at = penalised_workspace_of<Config, MemoryConfig>(op, options);
+  check_workspace(memory, at.bytes, "workspace_bytes");
+  recurrence_shape const s = op.shape();
+  auto* const bytes = static_cast<std::byte*>(memory.data);
+  auto* const directions = reinterpret_cast<float*>(bytes + at.directions);
+  auto cut = segments_of_penalty<Config>(op, common.sequences, common.states);
+  cut.states = reinterpret_cast<float*>(bytes + at.factors);
+  return {{{op,
+            {directions, s.batch, s.time, s.heads, s.rows},
+            common.initial,
+            common.final,
+            nullptr,
+            common.sequences,
+            common.states},
+           s,
+           op.output_columns(),
+           penalty_layout::of<Config>(s.rows, !op.penalises_keys()),
+           cut},
+          memory_of(op, directions),
+          memory_of(op, options),
+          {memory.data, at.factors}};
+}
+
+// The kernels, as every thread of the machine runs them.
+template <class Config, machine M, class Op, class State>
+WANE_HOST_DEVICE void penalty_kernel(M& machine, penalty_arguments<Op, State> const& arguments,
+                                     index block) {
+  penalty_directions<Config, M, Op, State>(machine, arguments, block)();
+}
+template <class Config, machine M, class Op, class State>
+WANE_HOST_DEVICE void penalty_links(M& machine, penalty_arguments<Op, State> const& arguments,
+                                    index block) {
+  penalty_directions<Config, M, Op, State>(machine, arguments, block).link();
+}
+
+}  // namespace wane::cuda

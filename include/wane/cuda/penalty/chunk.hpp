@@ -1,0 +1,128 @@
+// A penalty matrix over 16 tokens: M_t^-1 x_t for each of them, by a block.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/penalty/factor.hpp"
+
+namespace wane::cuda {
+
+// As run/penalty/chunk.hpp has it, from the factor before the tokens.
+template <class Config, machine M>
+class penalty_chunk : protected penalty_factor<Config, M> {
+  using base = penalty_factor<Config, M>;
+
+ protected:
+  using base::at_, base::machine_, base::row_, base::rows_;
+  using base::for_tokens, base::get, base::line, base::put, base::solve;
+  using base::solve_transposed, base::subtract;
+  using base::tokens;
+
+  WANE_HOST_DEVICE penalty_chunk(M& machine, penalty_layout const& at, index rows)
+      : base(machine, at, rows) {}
+
+  // M_t^-1 u_t.
+  WANE_INLINE token_numbers of_own(token_numbers x) const {
+    solve_transposed(x, at_.first);
+    machine_.barrier();
+    put_products(at_.first, at_.triangle);
+    machine_.barrier();
+    if (row_ < warp_size) triangulate([](auto const&, auto const&) {});
+    solve(x, at_.first);
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      token_numbers const c = line(at_.triangle, s * tokens);
+      float const over = get(at_.over, s), past = over * x.of[s];
+      unroll<tokens - 1 - s>([&](auto n) WANE_INLINE_LAMBDA {
+        constexpr int t = s + 1 + n;
+        x.of[t] = multiply_add(-c.of[t], past, x.of[t]);
+      });
+      x.of[s] = over * past;
+    });
+    return x;
+  }
+  // M_t^-1 x_t of directions u.
+  WANE_INLINE token_numbers of_given(token_numbers u, token_numbers x) const {
+    solve_transposed(u, at_.first);
+    solve_transposed(x, at_.second);
+    machine_.barrier();
+    put_products(at_.first, at_.triangle);
+    put_products(at_.second, at_.weights);
+    machine_.barrier();
+    if (row_ < warp_size)
+      triangulate([&](auto const& c, auto const& over) WANE_INLINE_LAMBDA { weigh(c, over); });
+    machine_.barrier();
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      token_numbers const weight = line(at_.weights, s * tokens);
+      unroll<tokens - s>([&](auto n) WANE_INLINE_LAMBDA {
+        constexpr int t = s + n;
+        x.of[t] = multiply_add(-u.of[s], weight.of[t], x.of[t]);
+      });
+    });
+    solve(x, at_.first);
+    return x;
+  }
+
+ private:
+  // to[s][t] = f_s . x_t, of F and an array of rows.
+  WANE_INLINE void put_products(std::size_t array, std::size_t to) const {
+    for (int n = row_; n < tokens * tokens; n += Config::threads) {
+      float sum = 0;
+      for (int i = 0; i < rows_; ++i)
+        sum = multiply_add(get(at_.first, i * token_stride + n / tokens),
+                           get(array, i * token_stride + n % tokens), sum);
+      put(to, n, sum);
+    }
+  }
+  // Column t of an array [token][token] is lane t's.
+  WANE_INLINE token_numbers column(std::size_t array) const {
+    token_numbers x = {};
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      if (row_ < tokens) x.of[s] = get(array, s * tokens + row_);
+    });
+    return x;
+  }
+  WANE_INLINE void put_column(std::size_t array, token_numbers const& x) const {
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      if (row_ < tokens) put(array, s * tokens + row_, x.of[s]);
+    });
+  }
+  // C of I + F^T F, by a warp; then then(column of C, 1 / C_ss).
+  template <class Then>
+  WANE_INLINE void triangulate(Then const& then) const {
+    token_numbers c = column(at_.triangle), over;
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      using std::sqrt;
+      over.of[s] = 1.f / sqrt(1.f + machine_.shuffle(c.of[s], s));
+      c.of[s] = over.of[s] * (c.of[s] + (row_ == s ? 1.f : 0.f));
+      unroll<tokens - 1 - s>([&](auto n) WANE_INLINE_LAMBDA {
+        constexpr int i = s + 1 + n;
+        c.of[i] = multiply_add(-machine_.shuffle(c.of[s], i), c.of[s], c.of[i]);
+      });
+      if (row_ == s) put(at_.over, s, over.of[s]);
+    });
+    put_column(at_.triangle, c);
+    then(c, over);
+  }
+  // From F^T H to the weights with which each h_t loses the f_s up to it.
+  WANE_INLINE void weigh(token_numbers const& c, token_numbers const& over) const {
+    token_numbers x = column(at_.weights);
+    for_tokens([&](auto s) WANE_INLINE_LAMBDA {
+      unroll<s>([&](auto i) WANE_INLINE_LAMBDA {
+        x.of[s] = multiply_add(-machine_.shuffle(c.of[i], s), x.of[i], x.of[s]);
+      });
+      x.of[s] *= over.of[s];
+    });
+    for_tokens([&](auto n) WANE_INLINE_LAMBDA {
+      constexpr int s = tokens - 1 - n;
+      if (s > row_) x.of[s] = 0.f;
+      unroll<n>([&](auto m) WANE_INLINE_LAMBDA {
+        constexpr int i = s + 1 + m;
+        float const later = machine_.shuffle(c.of[s], i);
+        if (i <= row_) x.of[s] = multiply_add(-later, x.of[i], x.of[s]);
+      });
+      x.of[s] *= over.of[s];
+    });
+    put_column(at_.weights, x);
+  }
+};
+
+}  // namespace wane::cuda

@@ -1,0 +1,99 @@
+// What blocks of the kernel for penalties work on, and where they keep what.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/recurrence/fading_penalty.hpp"
+#include "wane/cuda/chunks/plan.hpp"
+
+namespace wane::cuda {
+
+// Threads of a block, one for each row of the state. Where there are fewer blocks than wanted,
+// sequences are cut, into segments of so many chunks at least.
+template <int Threads, int Wanted = 512, int LeastChunks = 32>
+struct penalty_config {
+  static constexpr int threads = Threads, most_rows = Threads;
+  static constexpr int blocks = Threads > 128  ? 1
+                                : Threads > 64 ? 2
+                                               : 4;  // with room on a processor
+  static constexpr index wanted = Wanted, least_chunks = LeastChunks;
+};
+// Where the number of rows decides nothing.
+using any_penalty_config = penalty_config<most_rows_on_device>;
+
+// Numbers of an upper triangle, row after row; a warp reads 32 neighbours of a row from all banks,
+// and of a column where rows are a multiple of 32.
+WANE_HOST_DEVICE inline index numbers_of_triangle(index rows) { return rows * (rows + 1) / 2; }
+WANE_HOST_DEVICE inline int place_in_triangle(int rows, int i, int j) {
+  return i * (2 * rows - i - 1) / 2 + j;
+}
+
+// A number of each token of a chunk; arrays [row][token] have 4 numbers more to a line.
+struct alignas(16) token_numbers {
+  float of[chunk_tokens];
+};
+inline constexpr int token_stride = chunk_tokens + 4;
+
+// Where the parts of shared memory lie, in bytes from its start; names as in penalty_chunk.hpp.
+struct penalty_layout : room {
+  std::size_t factor;             // R, a triangle
+  std::size_t first, second;      // [row][token]: keys, F, reflectors; directions, H
+  std::size_t reflectors;         // [row]: tau and square
+  std::size_t triangle, weights;  // [token][token]: C, and F^T H
+  std::size_t over, sums;         // [token], [part][token]
+
+  template <class Config>
+  static penalty_layout of(index rows, bool directions_are_given) {
+    penalty_layout at;
+    at.factor = at.take(numbers_of_triangle(rows));
+    at.first = at.take(rows * token_stride);
+    at.second = at.take(directions_are_given ? rows * token_stride : 0);
+    at.reflectors = at.take(2 * rows);
+    at.triangle = at.take(chunk_tokens * chunk_tokens);
+    at.weights = at.take(directions_are_given ? chunk_tokens * chunk_tokens : 0);
+    at.over = at.take(chunk_tokens), at.sums = at.take(Config::threads);
+    return at;
+  }
+};
+
+// What an adjoint asks of every token, [B, T, H], and a run does not.
+struct penalty_marks {
+  token_view<float> factors;  // what M^-1 k is written times
+  // Where M fades: log l before it is renewed, and the logarithm of what becomes, backwards, of a
+  // sum over the tokens behind this one.
+  token_view<float> lefts, log_decays;
+  token_view<float> decays;  // and what log decays get, zero at first
+
+  template <class Op>
+  WANE_HOST_DEVICE bool renewed_before(Op const& op, place<> at) const {
+    return lefts.read(at) < static_cast<float>(op.log_renewal());
+  }
+  // What is left when the token's direction comes.
+  template <class Op>
+  WANE_HOST_DEVICE penalty_left<float> left_at(Op const& op, place<> at) const {
+    return {renewed_before(op, at) ? 0.f : lefts.read(at)};
+  }
+};
+
+// `output` are the write directions, [B, T, H, K]. Of segments, `states` are factors of M before
+// each, [segment][sequence][head][triangle].
+template <class Op, class State>
+struct penalty_arguments : run_arguments<Op, float, State> {
+  recurrence_shape shape;
+  index values;  // columns of a state before those of R
+  penalty_layout layout;
+  chunk_segments segments;
+  penalty_marks marks = {};
+
+  // Sequences and heads.
+  WANE_HOST_DEVICE index lines() const { return this->states * shape.heads; }
+  WANE_HOST_DEVICE index work_items() const {
+    bool const effects = segments.now == chunk_segments::part::effects;
+    return lines() * (segments.count - (effects ? 1 : 0));
+  }
+  // The factor before a segment of a line.
+  WANE_HOST_DEVICE float* factor_before(index segment, index line) const {
+    return segments.states + (segment * lines() + line) * numbers_of_triangle(shape.rows);
+  }
+};
+
+}  // namespace wane::cuda

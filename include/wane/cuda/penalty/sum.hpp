@@ -1,0 +1,72 @@
+// penalty_sum: the sum that a penalty matrix gets backwards in time, a memory without erasing.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/recurrence/penalised_memory.hpp"
+#include "wane/cuda/penalty/plan.hpp"
+
+namespace wane::cuda {
+
+// N_t = w_t N_{t+1} + l_t (g_t a_t^T + a_t g_t^T), u_t^T N_t / sqrt(l_t) (run/penalty/sums.hpp,
+// run/penalty/fading_adjoint.hpp), run in reverse: 2 H heads, of which h and H + h add up to those
+// of head h. The first takes g under the key a, the second a under the key g. What a token gives
+// itself is left out: most of it would cancel (penalty_answers.hpp, penalty_gradients.hpp).
+template <class Op>
+class penalty_sum {
+  static constexpr bool fades = fading_penalty<Op>;
+
+ public:
+  using accumulate = float;
+
+  penalty_sum(Op const& op, sequence_view<float const> const& directions,
+              sequence_view<float const> const& answers, penalty_marks const& marks)
+      : op_(op), directions_(directions), answers_(answers), marks_(marks), size_(op.shape()) {
+    size_.heads *= 2, size_.columns = size_.rows;
+  }
+
+  WANE_HOST_DEVICE recurrence_shape shape() const { return size_; }
+
+  struct lasting {};
+  struct fading {
+    float log;
+    WANE_HOST_DEVICE float log_decay() const { return log; }
+  };
+  struct token : std::conditional_t<fades, fading, lasting> {
+    static constexpr bool is_strictly_causal = true;
+    sequence_view<float const> const &keys, &values;
+    place<> where;
+    decltype(std::declval<Op const&>().direction_at(place<>{})) direction;
+    float over = 1, of_key = 1, of_value = 1;
+
+    WANE_HOST_DEVICE token(sequence_view<float const> const& k, sequence_view<float const> const& v,
+                           place<> at, decltype(direction) const& u)
+        : keys(k), values(v), where(at), direction(u) {}
+    WANE_INLINE float query(index i) const { return over * direction(i); }
+    WANE_INLINE float key(index i) const { return of_key * keys.read(where, i); }
+    WANE_INLINE float value(index j) const { return of_value * values.read(where, j); }
+  };
+  template <class Sums = own_sums>
+  WANE_HOST_DEVICE token at(place<> where, Sums const& sums = {}) const {
+    index const heads = size_.heads / 2;
+    bool const first = where.head < heads;
+    where.head -= first ? 0 : heads;
+    token x(first ? directions_ : answers_, first ? answers_ : directions_, where,
+            op_.direction_at(where, sums));
+    if constexpr (fades) {
+      penalty_left<float> const left = marks_.left_at(op_, where);
+      using std::exp;
+      x.log = marks_.log_decays.read(where);
+      x.over = left.over();
+      (first ? x.of_value : x.of_key) = exp(left.log);
+    }
+    return x;
+  }
+
+ private:
+  Op op_;
+  sequence_view<float const> directions_, answers_;
+  penalty_marks marks_;
+  recurrence_shape size_;
+};
+
+}  // namespace wane::cuda

@@ -1,0 +1,181 @@
+// scan_plan: how a scan is cut into tiles, chosen from its shape and form alone.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+
+#include "wane/core/recurrence/composed_effect.hpp"
+#include "wane/core/recurrence/recurrence.hpp"
+#include "wane/cuda/machine/machine.hpp"
+
+namespace wane::cuda {
+
+// Threads of a block; tokens of a thread, odd so that threads with neighbouring tokens read
+// different banks of shared memory; effects that one look-back joins, 2^FanLog2; numbers of a
+// tensor for each link of the chain of groups, whose links are passed one after the other; from how
+// many lines on each is walked in order; and up to how much shared memory what is found before each
+// thread is kept on every row. Beyond, it is found a second time. (99 KB: what a block may have on
+// every device since sm_80.)
+template <int Threads, int Tokens, int FanLog2, index LinkNumbers, index ManyLines,
+          std::size_t KeptBytes = 99 * 1024>
+struct scan_config {
+  static_assert(Threads % warp_size == 0 && Tokens % 2 == 1);
+  static constexpr int threads = Threads;
+  static constexpr int tokens = Tokens;
+  static constexpr int fan_log2 = FanLog2;
+  static constexpr index link_numbers = LinkNumbers;
+  static constexpr index many_lines = ManyLines;
+  static constexpr std::size_t kept_bytes = KeptBytes;
+};
+// About 1.5 microseconds a link, in which the memory moves some megabytes; 512 blocks fill a chip.
+template <class V>
+using default_scan_config = scan_config<256,
+                                        sizeof(V) <= 4   ? 15
+                                        : sizeof(V) <= 8 ? 9
+                                                         : 5,
+                                        4, index{1} << 20, 512>;
+
+// A line is a head of a sequence (of the row, where sequences are packed) and a group of its
+// columns. Its tokens are cut into tiles; 2^fan_log2 tiles are a node of level 1, as many of these
+// a node of level 2, and so on. A block finds the effect of its tile, and the state before it from
+// the effects of the nodes between the start of its group, a node of the highest level, and itself.
+// Groups hand states on, one to the next. Which effects are joined, and in which order, depends on
+// the tile alone: the result is the same bits whoever comes first.
+struct scan_plan {
+  recurrence_shape shape;
+  index sequences = 0;         // states: the batch, or the packed sequences
+  int columns_log2 = 0;        // columns of a tile
+  int tile_tokens = 0;         // tokens of a tile
+  index column_tiles = 0;      // of a head
+  index lines = 0, tiles = 0;  // tiles of a line
+  bool in_order = false;       // one block walks a line, tile after tile, and nothing is looked up
+  int levels = 1;              // of nodes
+  index groups = 0;            // of a line
+  index nodes = 0;             // of all levels of a line
+
+  WANE_HOST_DEVICE int columns() const { return 1 << columns_log2; }
+  // Where the states of a tile lie among those of all tiles; its columns are neighbours.
+  WANE_HOST_DEVICE index place_of_state(index line, index tile, index row) const {
+    return ((line * tiles + tile) * shape.rows + row) << columns_log2;
+  }
+  // What a block takes at a time: a tile, or a line.
+  WANE_HOST_DEVICE index work_items() const { return lines * (in_order ? 1 : tiles); }
+};
+
+// Where the parts of shared memory lie, in bytes from its start.
+struct shared_layout : room {
+  std::size_t staged[2], output, exchange, mirror, before_tile, of_tile, carried, start, ticket,
+      before_thread, after_thread;
+  bool keeps_threads;  // before_thread and, backward, after_thread are there
+
+  // `output_bytes` are for what goes out; a scan that goes backward also needs what comes after
+  // each thread.
+  template <class Config, class V>
+  static shared_layout of(scan_plan const& plan, std::size_t staged_bytes, std::size_t output_bytes,
+                          bool backward) {
+    using effect = composed_effect<V>;
+    index const threads = Config::threads, tile_rows = plan.shape.rows << plan.columns_log2;
+    index const thread_rows = plan.shape.rows * threads;
+    shared_layout at;
+    at.staged[0] = at.take(1, staged_bytes);
+    at.staged[1] = at.take(1, staged_bytes);
+    at.output = at.take(1, output_bytes);
+    at.exchange = at.take(2 * threads, sizeof(effect));
+    at.mirror = at.take(backward ? 2 * threads : 0, sizeof(effect));
+    at.before_tile = at.take(tile_rows, sizeof(effect));
+    at.of_tile = at.take(tile_rows, sizeof(effect));
+    at.carried = at.take(tile_rows, sizeof(V));
+    at.start = at.take(tile_rows, sizeof(V));
+    at.ticket = at.take(1, 16);
+    std::size_t const of_threads =
+        rounded_up(static_cast<std::size_t>(thread_rows) * sizeof(effect)) * (backward ? 2 : 1);
+    at.keeps_threads = at.bytes + of_threads <= Config::kept_bytes;
+    at.before_thread = at.take(at.keeps_threads ? thread_rows : 0, sizeof(effect));
+    at.after_thread = at.take(at.keeps_threads && backward ? thread_rows : 0, sizeof(effect));
+    return at;
+  }
+};
+
+// The parts of a workspace: counters and flags, which begin as zeros, then effects and states.
+// Without memory only the sizes are known.
+template <class V>
+struct scan_workspace {
+  std::uint64_t *tickets = nullptr, *finished = nullptr;
+  std::uint32_t *node_flags = nullptr, *group_flags = nullptr;
+  composed_effect<V>* node_effects = nullptr;
+  V* group_states = nullptr;
+  std::size_t zeroed_bytes, bytes;
+
+  scan_workspace(scan_plan const& plan, void* memory) {
+    auto const lines = static_cast<std::size_t>(plan.lines);
+    auto const nodes = lines * static_cast<std::size_t>(plan.nodes);
+    auto const groups = lines * static_cast<std::size_t>(plan.groups);
+    auto const of_each = static_cast<std::size_t>(plan.shape.rows) << plan.columns_log2;
+    zeroed_bytes = 16 + rounded_up(4 * (nodes + groups));
+    std::size_t const effects = rounded_up(nodes * of_each * sizeof(composed_effect<V>));
+    bytes = zeroed_bytes + effects + rounded_up(groups * of_each * sizeof(V));
+    if (!memory) return;
+    auto* const start = static_cast<std::byte*>(memory);
+    tickets = reinterpret_cast<std::uint64_t*>(start);
+    finished = tickets + 1;
+    node_flags = reinterpret_cast<std::uint32_t*>(start + 16);
+    group_flags = node_flags + nodes;
+    node_effects = reinterpret_cast<composed_effect<V>*>(start + zeroed_bytes);
+    group_states = reinterpret_cast<V*>(start + zeroed_bytes + effects);
+  }
+};
+
+// Counts the bytes that a tile of an operator's tensors takes.
+struct staged_size {
+  int numbers;
+  std::size_t* bytes;
+
+  template <class View>
+  WANE_HOST_DEVICE View by_column(View const& x) const {
+    *bytes += rounded_up(static_cast<std::size_t>(numbers) * sizeof(*x.data));
+    return x;
+  }
+  template <class View>
+  WANE_HOST_DEVICE View whole(View const& x) const {
+    return x;
+  }
+};
+
+// `sequences` are the states that the run has.
+template <class Config, class Op>
+scan_plan plan_scan(Op const& op, index sequences, bool packed) {
+  scan_plan plan;
+  plan.shape = op.shape();
+  plan.sequences = sequences;
+  index const time = plan.shape.time, columns = plan.shape.columns;
+  auto const fits = [&](int log2) {  // a tile of 2^log2 columns has neither idle nor missing ones
+    return columns > index{1} << log2 && Config::threads >> (log2 + 1) > 0 &&
+           (log2 < 5 || time <= (Config::threads >> (log2 + 1)) * Config::tokens);
+  };
+  while (fits(plan.columns_log2)) ++plan.columns_log2;
+  plan.tile_tokens = (Config::threads >> plan.columns_log2) * Config::tokens;
+  plan.column_tiles = (columns + plan.columns() - 1) >> plan.columns_log2;
+  plan.lines = (packed ? 1 : plan.shape.batch) * plan.shape.heads * plan.column_tiles;
+  plan.tiles = time == 0 ? 1 : (time + plan.tile_tokens - 1) / plan.tile_tokens;
+  plan.in_order = plan.tiles == 1 || plan.lines >= Config::many_lines;
+  if (!plan.in_order) {
+    index const numbers = plan.lines * plan.columns() * time;
+    index const links = numbers / Config::link_numbers > 1 ? numbers / Config::link_numbers : 1;
+    while (plan.tiles >> (plan.levels * Config::fan_log2) > links) ++plan.levels;
+    for (int level = 0; level < plan.levels; ++level)
+      plan.nodes += plan.tiles >> (level * Config::fan_log2);
+    plan.groups = plan.tiles >> (plan.levels * Config::fan_log2);
+  }
+  return plan;
+}
+
+// Bytes of a tile of all tensors that an operator moves.
+template <class Config, class Op>
+std::size_t staged_bytes(Op const& op) {
+  std::size_t bytes = 0;
+  if constexpr (movable_tensors<Op>)
+    (void)on_other_memory(op, staged_size{Config::threads * Config::tokens, &bytes});
+  return bytes;
+}
+
+}  // namespace wane::cuda

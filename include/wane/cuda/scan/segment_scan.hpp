@@ -1,0 +1,62 @@
+// segment_scan: the effects of the threads of a block, joined in the order of their tokens.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/recurrence/composed_effect.hpp"
+#include "wane/cuda/machine/machine.hpp"
+
+namespace wane::cuda {
+
+// Thread (s, c) = s * columns + c holds segment s of column c. Effects are joined within warps by
+// shuffles, then across them through shared memory.
+template <class M, class E>
+class segment_scan {
+ public:
+  // `exchange` has room for 2 M::threads effects.
+  WANE_HOST_DEVICE segment_scan(M& machine, int columns_log2, E* exchange)
+      : machine_(machine), columns_(1 << columns_log2), exchange_(exchange) {}
+
+  struct result {
+    E before, through;  // the effects of the segments before this one, and with it
+  };
+
+  // Called by every thread of the block. Passes one barrier, where there is more than one warp.
+  WANE_HOST_DEVICE result operator()(E const& own) {
+    int const thread = machine_.thread(), lane = thread % warp_size;
+    E through = own;
+    for (int by = columns_; by < warp_size; by *= 2) {
+      E const earlier = machine_.shuffle_up(through, by);
+      if (lane >= by) through = then(earlier, through);
+    }
+    E before;
+    if (columns_ < warp_size) {
+      E const earlier = machine_.shuffle_up(through, columns_);
+      if (lane >= columns_) before = earlier;
+    }
+    if constexpr (M::threads > warp_size) {
+      // Two halves in turn: one is written while threads that are late still read the other.
+      E* const totals = exchange_ + turn_ * M::threads;
+      turn_ = 1 - turn_;
+      if (lane + columns_ >= warp_size) machine_.write_shared(totals + thread, through);
+      machine_.barrier();
+      // The warps that hold earlier segments of the same column; their last segments.
+      E others;
+      int const step = columns_ < warp_size ? warp_size : columns_;
+      int const last = columns_ < warp_size ? warp_size - columns_ + lane % columns_ : lane;
+      int const warp = thread - lane;
+      for (int w = warp % step; w < warp; w += step)
+        others = then(others, machine_.read_shared(totals + w + last));
+      before = then(others, before);
+      through = then(others, through);
+    }
+    return {before, through};
+  }
+
+ private:
+  M& machine_;
+  int columns_;
+  E* exchange_;
+  int turn_ = 0;
+};
+
+}  // namespace wane::cuda

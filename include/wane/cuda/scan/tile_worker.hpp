@@ -1,0 +1,227 @@
+// tile_worker: what every kernel over tiles does: takes work, copies tiles in, walks its tokens.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/cuda/call/sequences.hpp"
+#include "wane/cuda/scan/look_back.hpp"
+#include "wane/cuda/scan/segment_scan.hpp"
+#include "wane/cuda/scan/staging.hpp"
+
+namespace wane::cuda {
+
+// One thread of a block, which holds a few consecutive tokens of one column of a tile. Arguments
+// have op, initial, sequences, plan, layout, work and blocks.
+template <class Config, bool Packed, machine M, class Arguments>
+class tile_worker {
+ protected:
+  using Op = decltype(Arguments::op);
+  using V = accumulate_type<Op>;
+  using E = composed_effect<V>;
+  using Token = token_of<Op>;
+
+  WANE_HOST_DEVICE tile_worker(M& machine, Arguments const& a)
+      : machine_(machine),
+        a_(a),
+        join_(machine, a.plan.columns_log2, shared<E>(a.layout.exchange)),
+        column_(machine.thread() & (a.plan.columns() - 1)),
+        segment_(machine.thread() >> a.plan.columns_log2),
+        last_segment_(segment_ == (Config::threads >> a.plan.columns_log2) - 1) {}
+
+  // A tile of a line; line -1: no work is left.
+  struct work_item {
+    index line, tile;
+  };
+
+  // Calls stage(item, half) for each item of this block while the one before is worked on, and
+  // run(item, half) when it is there.
+  template <class Stage, class Run>
+  WANE_HOST_DEVICE void for_work(Stage const& stage, Run const& run) {
+    work_item next = take({-1, 0});
+    if (next.line >= 0) stage(next, 0);
+    machine_.commit();
+    for (int half = 0; next.line >= 0; half = 1 - half) {
+      work_item const current = next;
+      next = take(current);
+      // What is overwritten was read before the barrier of take.
+      if (next.line >= 0) stage(next, 1 - half);
+      machine_.commit();
+      machine_.template wait<1>();
+      machine_.barrier();
+      run(current, half);
+    }
+  }
+
+  WANE_HOST_DEVICE index rows() const { return channelwise<Op> ? 1 : a_.plan.shape.rows; }
+
+  template <class T>
+  WANE_HOST_DEVICE T* shared(std::size_t at) const {
+    return reinterpret_cast<T*>(machine_.shared() + at);
+  }
+
+  // The tensors of a tile go to, or are in, one half of the staging memory.
+  WANE_HOST_DEVICE stage_tensors<M> staging(tile const& part, int half, std::size_t* used,
+                                            bool copies) const {
+    return {machine_,
+            part,
+            a_.plan.columns(),
+            Config::threads * Config::tokens,
+            shared<std::byte>(a_.layout.staged[half]),
+            used,
+            copies};
+  }
+  WANE_HOST_DEVICE Op staged_op(stage_tensors<M> const& staging) const {
+    if constexpr (movable_tensors<Op>)
+      return on_other_memory(a_.op, staging);
+    else
+      return a_.op;
+  }
+
+  WANE_HOST_DEVICE void count_tokens(tile const& part) {
+    index const left = part.tokens - segment_ * Config::tokens;
+    count_ = column_ >= part.columns || left <= 0 ? 0 : static_cast<int>(left);
+    if (count_ > Config::tokens) count_ = Config::tokens;
+  }
+  WANE_HOST_DEVICE index column(tile const& part) const { return part.first_column + column_; }
+
+  // Calls each(k, token, cursor) for the tokens of this thread, written out.
+  template <class Each>
+  WANE_HOST_DEVICE void for_tokens(Op const& op, tile const& part, Each const& each) const {
+    if (count_ == 0) return;
+    sequence_cursor<Packed> cursor(a_.sequences, part.batch,
+                                   part.first_token + segment_ * Config::tokens);
+#ifdef __CUDACC__
+#pragma unroll
+#endif
+    for (int k = 0; k < Config::tokens; ++k)
+      if (k < count_) {
+        if (k > 0) cursor.next();
+        each(k, op.at(cursor.at(part.batch, part.head)), cursor);
+      }
+  }
+
+  WANE_HOST_DEVICE auto decay(Token const& x, tile const& part, index i) const {
+    return decay_of(x, i, column(part));
+  }
+  WANE_HOST_DEVICE V write(Token const& x, index i, V value) const {
+    if constexpr (has_key<Token>)
+      return multiply(V(x.key(i)), value);
+    else
+      return value;
+  }
+
+  // Of all tokens of this thread on row i.
+  WANE_HOST_DEVICE E effect_of_tokens(Op const& op, tile const& part, index i,
+                                      V const (&value)[Config::tokens]) const {
+    E effect;
+    for_tokens(op, part, [&](int k, auto const& x, auto const& at) {
+      auto const w = decay(x, part, i);
+      V b = write(x, i, value[k]);
+      if (at.begins()) {
+        b = carried(w, Packed ? initial(at.sequence(), part.head, i, column(part)) : start(i), b);
+        effect = reset_to(b);
+      } else {
+        effect = then_token(effect, w, b);
+      }
+    });
+    return effect;
+  }
+
+  WANE_HOST_DEVICE V initial(index sequence, index head, index i, index j) const {
+    return a_.initial.data ? static_cast<V>(a_.initial(sequence, head, i, j)) : V(0);
+  }
+  // What a line starts from is read before anybody can have written a final state there. It is
+  // known to the threads that begin the line.
+  WANE_HOST_DEVICE bool begins_line(tile const& part) const {
+    return !Packed && part.number == 0 && segment_ == 0 && count_ > 0;
+  }
+  WANE_HOST_DEVICE void read_start(tile const& part) const {
+    for (index i = 0; begins_line(part) && i < rows(); ++i)
+      start(i) = initial(part.batch, part.head, i, column(part));
+  }
+  WANE_HOST_DEVICE V& start(index i) const {
+    return shared<V>(a_.layout.start)[(i << a_.plan.columns_log2) + column_];
+  }
+
+  // The effects on row i of the tile's tokens before this thread, and up to its last.
+  WANE_HOST_DEVICE auto join_tokens(Op const& op, tile const& part, index i,
+                                    V const (&value)[Config::tokens]) {
+    auto joined = join_(effect_of_tokens(op, part, i, value));
+    if (begins_line(part)) joined.before.drive = start(i);
+    return joined;
+  }
+  // The former once more. Called by every thread of the block.
+  WANE_HOST_DEVICE E before_tokens(Op const& op, tile const& part, index i,
+                                   V const (&value)[Config::tokens]) {
+    return a_.layout.keeps_threads ? before_thread(i) : join_tokens(op, part, i, value).before;
+  }
+
+  // Calls each(sequence, row) for those without tokens, each for this thread's column.
+  template <class Each>
+  WANE_HOST_DEVICE void for_empty_sequences(tile const& part, Each const& each) const {
+    if (column_ >= part.columns) return;
+    index const first = Packed ? 0 : part.batch, last = Packed ? a_.sequences.count : first + 1;
+    int const segments = Config::threads >> a_.plan.columns_log2;
+    for (index n = first + segment_; n < last; n += segments)
+      if (a_.sequences.length(n) == 0)
+        for (index i = 0; i < rows(); ++i) each(n, i);
+  }
+
+  WANE_HOST_DEVICE E& before_thread(index i) const {
+    return shared<E>(a_.layout.before_thread)[i * Config::threads + machine_.thread()];
+  }
+  WANE_HOST_DEVICE E* before_tile(index i) const {
+    return shared<E>(a_.layout.before_tile) + (i << a_.plan.columns_log2) + column_;
+  }
+  WANE_HOST_DEVICE E* of_tile(index i) const {
+    return shared<E>(a_.layout.of_tile) + (i << a_.plan.columns_log2) + column_;
+  }
+
+  // Finds what lies before the tile; the threads of the last segment write it.
+  WANE_HOST_DEVICE void look_back(index line, index number) {
+    if (a_.plan.in_order) {
+      V* const carried_on = shared<V>(a_.layout.carried) + column_;
+      for (index i = 0; last_segment_ && i < rows(); ++i) {
+        V& state = carried_on[i << a_.plan.columns_log2];
+        E before;
+        if (number > 0) before.drive = state;
+        machine_.write_shared(before_tile(i), before);
+        state = state_after(*of_tile(i), before.drive);
+      }
+    } else {
+      cuda::look_back<Config, M, V> find(machine_, a_.plan, a_.work, join_, line, number);
+      find([&](index i) { return before_tile(i); }, [&](index i) { return of_tile(i); });
+    }
+  }
+
+  M& machine_;
+  Arguments const& a_;
+  segment_scan<M, E> join_;
+  int column_, segment_;
+  bool last_segment_;
+  int count_ = 0;  // tokens of this thread in the tile
+  int turn_ = 0;
+
+ private:
+  // The work after `current`. Tiles are taken in the order of time, so that a block only ever waits
+  // for tiles that others have taken before. Passes a barrier.
+  WANE_HOST_DEVICE work_item take(work_item const& current) {
+    scan_plan const& plan = a_.plan;
+    bool const goes_on = plan.in_order && current.line >= 0 && current.tile + 1 < plan.tiles;
+    // Where every block has one item, none takes two.
+    bool const alone = current.line >= 0 && plan.work_items() <= a_.blocks;
+    // Two places in turn: one is written while threads that are late still read the other.
+    auto* const ticket = shared<std::uint64_t>(a_.layout.ticket) + (turn_ = 1 - turn_);
+    if (machine_.thread() == 0 && !goes_on && !alone)
+      machine_.write_shared(ticket, machine_.take(a_.work.tickets));
+    machine_.barrier();
+    if (goes_on) return {current.line, current.tile + 1};
+    if (alone) return {-1, 0};
+    std::uint64_t const number = machine_.read_shared(ticket);
+    if (number >= static_cast<std::uint64_t>(plan.work_items())) return {-1, 0};
+    auto const taken = static_cast<index>(number);
+    if (plan.in_order) return {taken, 0};
+    return {taken % plan.lines, taken / plan.lines};
+  }
+};
+
+}  // namespace wane::cuda

@@ -1,0 +1,148 @@
+// A gate says what log decay a token has in a head, or in each row of a head.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <concepts>
+#include <utility>
+
+#include "wane/core/recurrence/checks.hpp"
+
+namespace wane {
+
+// Natural logarithms, <= 0. A tensor of log decays, [B, T, H] or [B, T, H, K], is a gate.
+template <class G>
+concept head_gate = requires(G const& gate, place<> at) {
+  gate.read(at);
+};
+template <class G>
+concept row_gate = requires(G const& gate, place<> at, index i) {
+  gate.read(at, i);
+};
+
+// The gate of a memory that never forgets.
+struct no_gate {};
+template <class G>
+concept any_gate = head_gate<G> || row_gate<G> || std::same_as<G, no_gate>;
+
+// Where the gradient of the log decays goes: [B, T, H] or [B, T, H, K].
+template <class G, class T>
+struct gate_gradient_of {
+  struct type {};
+};
+template <head_gate G, class T>
+struct gate_gradient_of<G, T> {
+  using type = token_view<T>;
+};
+template <row_gate G, class T>
+struct gate_gradient_of<G, T> {
+  using type = sequence_view<T>;
+};
+template <class T, int Rank>
+struct gate_gradient_of<view<T const, Rank>, std::remove_const_t<T>> {
+  using type = view<T, Rank>;
+};
+template <class G, class T>
+using gate_gradient = typename gate_gradient_of<G, T>::type;
+
+// Throws wane::error when a tensor of log decays does not fit.
+template <class G>
+void check_gate(G const& gate, recurrence_shape const& shape) {
+  if constexpr (requires { gate.check(shape); }) gate.check(shape);
+}
+template <class T>
+void check_gate(token_view<T> const& gate, recurrence_shape const& shape) {
+  check("log_decay", gate, shape);
+}
+template <class T>
+void check_gate(sequence_view<T> const& gate, recurrence_shape const& shape) {
+  check("log_decay", gate, shape_of_rows(shape));
+}
+
+// Throws wane::error where a parameter of a gate has a value that none may have.
+template <class G>
+void check_gate_parameters(G const& gate) {
+  if constexpr (requires { gate.check_parameters(); }) gate.check_parameters();
+}
+
+// Throws wane::error when a gradient of log decays that is present does not fit.
+template <class None>
+void check_gate_gradient(None const&, recurrence_shape const&) {}
+template <class T>
+void check_gate_gradient(token_view<T> const& to, recurrence_shape const& shape) {
+  check_if_present("the gradient of log_decay", to, shape);
+}
+template <class T>
+void check_gate_gradient(sequence_view<T> const& to, recurrence_shape const& shape) {
+  check_if_present("the gradient of log_decay", to, shape_of_rows(shape));
+}
+
+// Puts a gate on other memory.
+template <class G, class Moved>
+WANE_HOST_DEVICE void move_gate(G& gate, Moved const& moved) {
+  if constexpr (requires { gate.move_tensors(moved); })
+    gate.move_tensors(moved);
+  else if constexpr (requires { moved.whole(gate).data; })
+    gate = moved.whole(gate);
+}
+
+// Whether rows of a gate may be read in lanes.
+template <class G>
+wane::layout layout_of_gate(G const& gate) {
+  if constexpr (requires { layout_of(gate); })
+    return layout_of(gate);
+  else if constexpr (requires { gate.layout(); })
+    return gate.layout();
+  else
+    return {true, true, true};
+}
+
+// What a gate reads for a token; see knows_rows.
+template <class G>
+WANE_INLINE void each_row_of_gate(G const& gate, place<> where, auto const& visit) {
+  if constexpr (requires { gate.each_row(where, visit); })
+    gate.each_row(where, visit);
+  else if constexpr (row_gate<G> && requires { gate.element(where, index{}); })
+    visit(gate.element(where, 0), gate.extent[3]);
+  else if constexpr (requires { gate.element(where); })
+    visit_number(visit, gate.element(where));
+}
+
+// A gate of rows at a token, with read(i). One that has something to find out once a token has a
+// member at(place), whose result has it.
+template <class Gate>
+struct gate_at_token {
+  Gate const& gate;
+  place<> where;
+
+  WANE_INLINE auto read(auto i) const { return gate.read(where, i); }
+};
+template <class Gate>
+WANE_INLINE auto gate_at(Gate const& gate, place<> where) {
+  if constexpr (requires { gate.at(where); })
+    return gate.at(where);
+  else
+    return gate_at_token<Gate>{gate, where};
+}
+
+// The terms of a gate: a token derives from it. That of a head is read once.
+template <class Accumulate, class Gate>
+struct gate_terms {
+  WANE_INLINE gate_terms(no_gate, place<>) {}
+};
+template <class Accumulate, head_gate Gate>
+struct gate_terms<Accumulate, Gate> {
+  Accumulate of_head;
+
+  WANE_INLINE gate_terms(Gate const& gate, place<> where)
+      : of_head(static_cast<Accumulate>(gate.read(where))) {}
+  WANE_INLINE Accumulate log_decay() const { return of_head; }
+};
+template <class Accumulate, row_gate Gate>
+struct gate_terms<Accumulate, Gate> {
+  decltype(gate_at(std::declval<Gate const&>(), place<>{})) gate;
+
+  WANE_INLINE gate_terms(Gate const& of, place<> where) : gate(gate_at(of, where)) {}
+  WANE_INLINE auto log_decay(auto i) const { return convert<Accumulate>(gate.read(i)); }
+};
+
+}  // namespace wane

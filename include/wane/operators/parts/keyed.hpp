@@ -1,0 +1,235 @@
+// What the keyed memories share: queries, keys and values, their heads, scale and normalisation.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/gradient.hpp"
+#include "wane/core/recurrence/row_lanes.hpp"
+
+namespace wane {
+
+// query, key: [B, T, G, K], value: [B, T, H, V]; G divides H (grouped heads), most often G = H.
+template <class Io>
+struct keyed_inputs {
+  sequence_view<Io const> query, key, value;
+};
+
+// Which of G query and key heads value head h reads: h / (H / G), as repeat_interleave makes it
+// and as Mamba's groups are, or h mod G, as repeat makes it.
+enum class head_groups { interleaved, tiled };
+
+struct keyed_options {
+  // Queries are multiplied by this; 1/sqrt(K) when nothing is said.
+  std::optional<double> scale = {};
+  // Queries and keys become x / sqrt(|x|^2 + epsilon) first.
+  bool normalise = false;
+  double epsilon = 1e-6;
+  head_groups groups = head_groups::interleaved;
+};
+
+// Where gradients with respect to the keyed inputs go; any may be absent. All have the H heads of
+// value: those of grouped heads are to be summed (sum_over_groups).
+template <class Io>
+struct keyed_gradients {
+  sequence_view<Io> query, key, value;
+
+  wane::layout layout() const { return layout_of(query, key, value); }
+};
+
+// Throws wane::error when a gradient that is present does not fit.
+template <class Io>
+void check_keyed(keyed_gradients<Io> const& to, recurrence_shape const& shape) {
+  check_if_present("the gradient of query", to.query, shape_of_rows(shape));
+  check_if_present("the gradient of key", to.key, shape_of_rows(shape));
+  check_if_present("the gradient of value", to.value, shape);
+}
+
+template <class Io, class Accumulate = widened<Io>>
+class keyed_memory {
+ public:
+  using accumulate = Accumulate;
+
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  keyed_memory(keyed_inputs<Io> const& in, keyed_options const& options)
+      : in_(in), normalise_(options.normalise), tiled_(options.groups == head_groups::tiled) {
+    recurrence_shape const size = shape();
+    check_rows("key", in.key);
+    check_rows("query", in.query);
+    index const groups = in.key.extent[2];
+    require(groups > 0 && size.heads % groups == 0, "key has heads ", groups,
+            "; their number must divide that of value, ", size.heads);
+    group_ = tiled_ ? groups : size.heads / groups;
+    double const scale =
+        options.scale.value_or(1 / std::sqrt(static_cast<double>(std::max<index>(size.rows, 1))));
+    require(std::isfinite(scale), "scale is ", scale, "; it must be finite");
+    require(options.epsilon >= 0, "epsilon is ", options.epsilon, "; it must be 0 or more");
+    scale_ = static_cast<Accumulate>(scale);
+    epsilon_ = static_cast<Accumulate>(options.epsilon);
+  }
+
+  // Throws wane::error for a tensor without data. Called by every run.
+  void check_inputs() const {
+    recurrence_shape const size = shape();
+    check("value", in_.value, size);
+    check_data("query", in_.query), check_data("key", in_.key);
+  }
+
+  WANE_HOST_DEVICE recurrence_shape shape() const {
+    auto const& v = in_.value.extent;
+    return {v[0], v[1], v[2], in_.key.extent[3], v[3]};
+  }
+
+  wane::layout layout() const { return layout_of(in_.query, in_.key, in_.value); }
+
+  // See wane/core/recurrence/recurrence.hpp.
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    move_rows(moved);
+    in_.value = moved.by_column(in_.value);
+  }
+  template <class Moved>
+  WANE_HOST_DEVICE void move_rows(Moved const& moved) {
+    in_.query = moved.whole(in_.query), in_.key = moved.whole(in_.key);
+  }
+
+  // The terms that every keyed memory has; an operator's token adds its own.
+  struct terms {
+    keyed_memory const& memory;
+    place<> where, shared;  // the token, and the head its query and key are read from
+    Accumulate query_factor, key_factor;
+
+    WANE_INLINE auto query(auto i) const { return scaled(memory.in_.query, i, query_factor); }
+    WANE_INLINE auto key(auto i) const { return scaled(memory.in_.key, i, key_factor); }
+    WANE_INLINE auto value(auto j) const {
+      return convert<Accumulate>(memory.in_.value.read(where, j));
+    }
+    // query . key
+    WANE_INLINE Accumulate match() const {
+      auto const &q = memory.in_.query, &k = memory.in_.key;
+      return own_sums::dot<Accumulate>(
+          q.stride[3] == 1 && k.stride[3] == 1, k.extent[3],
+          [&](auto i) WANE_INLINE_LAMBDA { return query(i); },
+          [&](auto i) WANE_INLINE_LAMBDA { return key(i); });
+    }
+
+   private:
+    WANE_INLINE auto scaled(sequence_view<Io const> const& x, auto i, Accumulate factor) const {
+      auto const row = convert<Accumulate>(x.read(shared, i));
+      return multiply(row, decltype(row)(factor));
+    }
+  };
+
+  template <class Sums = own_sums>
+  WANE_INLINE terms terms_at(place<> where, Sums const& sums = {}) const {
+    place<> const shared = shared_of(where);
+    return {*this, where, shared, multiply(scale_, length_factor(in_.query, shared, sums)),
+            length_factor(in_.key, shared, sums)};
+  }
+
+  // What a token reads; see wane/core/recurrence/recurrence.hpp.
+  WANE_INLINE void each_row(place<> where, auto const& visit) const {
+    place<> const shared = shared_of(where);
+    visit(in_.query.element(shared, 0), in_.query.extent[3]);
+    visit(in_.key.element(shared, 0), in_.key.extent[3]);
+    visit(in_.value.element(where, 0), in_.value.extent[3]);
+  }
+
+  // From gradients by the queries and keys of the terms to those of the inputs.
+  template <class V>
+  WANE_INLINE void give_rows(terms const& x, keyed_gradients<Io> const& to,
+                             all_gradients<V> const& g) const {
+    give(x, in_.query, to.query, g.query, g.in_lanes, x.query_factor, scale_);
+    give(x, in_.key, to.key, g.key, g.in_lanes, x.key_factor, Accumulate(1));
+  }
+
+ protected:
+  // The place of the query and key heads that a value head reads.
+  WANE_INLINE place<> shared_of(place<> where) const {
+    if (tiled_)
+      where.head %= group_;
+    else if (group_ != 1)
+      where.head /= group_;
+    return where;
+  }
+
+  void check_rows(char const* name, sequence_view<Io const> const& x) const {
+    recurrence_shape const size = shape();
+    check_extent(name, "batch", x.extent[0], size.batch);
+    check_extent(name, "time", x.extent[1], size.time);
+    check_extent(name, "heads", x.extent[2], in_.key.extent[2]);
+    check_extent(name, "rows", x.extent[3], size.rows);
+  }
+  void check_data(char const* name, sequence_view<Io const> const& x) const {
+    require(x.data || shape().time == 0, name, " has no data; it must point to its values");
+  }
+  keyed_inputs<Io> in_;
+
+ private:
+  // 1/sqrt(|x|^2 + epsilon) where rows are normalised.
+  template <class Sums>
+  WANE_INLINE Accumulate length_factor(sequence_view<Io const> const& x, place<> at,
+                                       Sums const& sums) const {
+    if (!normalise_) return Accumulate(1);
+    auto const row = [&](auto i) WANE_INLINE_LAMBDA { return convert<Accumulate>(x.read(at, i)); };
+    using std::sqrt;
+    return Accumulate(1) /
+           sqrt(sums.template dot<Accumulate>(x.stride[3] == 1, x.extent[3], row, row) + epsilon_);
+  }
+
+  // x f, f = scale / sqrt(|x|^2 + epsilon): the derivative takes away what lies along x.
+  template <class V>
+  WANE_INLINE void give(terms const& x, sequence_view<Io const> const& from,
+                        sequence_view<Io> const& to, V const* gradient, bool in_lanes,
+                        Accumulate factor, Accumulate scale) const {
+    if (!to.data) return;
+    auto const row = [&](auto i)
+                         WANE_INLINE_LAMBDA { return convert<Accumulate>(from.read(x.shared, i)); };
+    Accumulate along(0);
+    if (normalise_ && scale != Accumulate(0)) {
+      row_sum<Accumulate> sum;
+      for_row_lanes<Accumulate>(in_lanes, from.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
+        sum.add(row(i), row_at(gradient, i));
+      });
+      Accumulate const over_length = factor / scale;
+      along = sum.total() * over_length * over_length;
+    }
+    for_row_lanes<Accumulate>(in_lanes, from.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
+      auto const g = row_at(gradient, i);
+      using Row = std::remove_const_t<decltype(g)>;
+      to.write(x.where, i, Row(factor) * (g - Row(along) * row(i)));
+    });
+  }
+
+  Accumulate scale_, epsilon_;
+  index group_ = 1;
+  bool normalise_, tiled_;
+};
+
+// to[b, t, g, i] = the sum of from[b, t, h, i] over the H / G heads h of group g, on the host.
+// Throws wane::error when the shapes do not fit.
+template <class Io>
+void sum_over_groups(std::type_identity_t<sequence_view<Io const>> from, sequence_view<Io> to,
+                     head_groups groups = head_groups::interleaved) {
+  index const count = to.extent[2], each = count > 0 ? from.extent[2] / count : 0;
+  for (int i : {0, 1, 3})
+    require(from.extent[i] == to.extent[i], "from has extent ", from.extent[i], " along dimension ",
+            i, "; it must equal that of to, ", to.extent[i]);
+  require(each * count == from.extent[2], "from has heads ", from.extent[2], "; those of to, ",
+          count, ", must divide them");
+  for (index b = 0; b < to.extent[0]; ++b)
+    for (index t = 0; t < to.extent[1]; ++t)
+      for (index g = 0; g < count; ++g)
+        for (index i = 0; i < to.extent[3]; ++i) {
+          widened<Io> total(0);
+          for (index n = 0; n < each; ++n)
+            total += static_cast<widened<Io>>(
+                from(b, t, groups == head_groups::tiled ? n * count + g : g * each + n, i));
+          to(b, t, g, i) = static_cast<Io>(total);
+        }
+}
+
+}  // namespace wane

@@ -1,0 +1,50 @@
+// The parameters of laplace: rates, frequencies, read-outs, window widths and masks of its nodes.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <complex>
+#include <type_traits>
+
+#include "wane/core/recurrence/checks.hpp"
+
+namespace wane {
+
+// The parameters of `laplace`. P is their type: real, float or double.
+//   sigma, omega  [H, S]     s_k = sigma_k + i omega_k, nats and radians a token; sigma >= 0 (> 0
+//                            for a memory that fades), |omega| <= pi
+//   read_out      [H, S, V]  C, or [H, S, 1]: the same for all channels
+//   width         [H]        W of the window, in tokens, real and > 0; absent where there is none
+//   mask          [H, S]     m, absent: 1
+template <class P>
+struct laplace_parameters {
+  view<P, 2> sigma, omega;
+  view<std::conditional_t<std::is_const_v<P>, std::complex<std::remove_const_t<P>> const,
+                          std::complex<P>>,
+       3>
+      read_out;
+  view<P, 1> width = {};
+  view<P, 2> mask = {};
+};
+
+// How a two-sided transform (run/two_sided/run.hpp) weighs the token l ahead: conjugate, the kernel
+// e^{-sigma |l|} e^{-i omega l} with l = n - m signed, or same, e^{-s |l|}, which is even in l.
+enum class future_phase { conjugate, same };
+
+// Throw wane::error where a shape does not fit.
+template <class P>
+void check_laplace_node(char const* name, view<P, 2> const& node, index heads, index count) {
+  require(node.extent[0] == heads && node.extent[1] == count, name, " has shape [", node.extent[0],
+          ", ", node.extent[1], "]; it must be [H, S] = [", heads, ", ", count,
+          "] as values and sigma say");
+}
+template <class P>
+void check_laplace_read_out(char const* name, view<P, 3> const& read_out, index heads, index count,
+                            index columns) {
+  require(read_out.extent[0] == heads && read_out.extent[1] == count &&
+              (read_out.extent[2] == 1 || read_out.extent[2] == columns),
+          name, " has shape [", read_out.extent[0], ", ", read_out.extent[1], ", ",
+          read_out.extent[2], "]; it must be [H, S, V] = [", heads, ", ", count, ", ", columns,
+          "], or [H, S, 1]");
+}
+
+}  // namespace wane

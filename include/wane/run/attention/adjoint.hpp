@@ -1,0 +1,73 @@
+// adjoint of attention to the last tokens, a recurrence whose state is the ring of these.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/adjoint.hpp"
+#include "wane/run/attention/attend_adjoint.hpp"
+
+namespace wane {
+
+// A recurrence that is attention over a window, of whose state row n mod window holds the key and
+// value of token n (local_attention).
+template <class Op>
+concept windowed_attention = stepwise_recurrence<Op> && requires(Op const& op) {
+  { op.whole() } -> attention;
+};
+
+// What a loss that looks at the ring after the last token gives the tokens it holds, added to their
+// gradients, and the initial ring, whose rows stay where there were not so many tokens.
+template <windowed_attention Op, class Gradients, class State>
+void give_ring(Op const& op, Gradients const& to, adjoint_options<State> const& options) {
+  recurrence_shape const ring = op.shape();
+  index const walks = sequences_of(ring, options.packed) * ring.heads;
+  index const rows = op.whole().shape().rows;
+  auto const add = [](auto const& x, place<> at, index c, State more) {
+    if (x.data) x.write(at, c, x.read(at, c) + static_cast<accumulate_type<Op>>(more));
+  };
+  for_each_task(walks, threads_to_use(options.threads), [&](index i) {
+    walk const w = walk_of(i, ring, options, nullptr);
+    for (index r = 0; r < ring.rows; ++r)
+      for (index c = 0; c < ring.columns; ++c) {
+        auto const at_ring = [&](auto const& state) -> auto& {
+          return state.values(w.sequence, w.head, r, c);
+        };
+        State const g =
+            options.final_gradient.present() ? at_ring(options.final_gradient) : State(0);
+        bool const stays = r >= w.count;
+        if (options.initial_gradient.present())
+          at_ring(options.initial_gradient) = stays ? g : State(0);
+        if (stays) continue;
+        place<> const last = w.token(r + (w.count - 1 - r) / ring.rows * ring.rows);
+        if (c < rows)
+          add(to.key, last, c, g);
+        else
+          add(to.value, last, c - rows, g);
+      }
+  });
+}
+
+// Throws wane::error where sequences do not go forward from their first token on.
+template <class State>
+void check_whole(adjoint_options<State> const& options, index sequences) {
+  require(options.direction == direction::forward,
+          "direction is reverse; the adjoint of local attention is that of forward time");
+  for (index n = 0; options.initial.positions && n < sequences; ++n)
+    require(options.initial.positions[n] == 0, "initial has seen ", options.initial.positions[n],
+            " tokens; the adjoint of local attention begins with none: it must be 0");
+}
+
+// As for other recurrences, by attend_adjoint: for sequences from their first token on, in forward
+// time. So the initial state must have seen no tokens.
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <windowed_attention Op, class Out, class Gradients, class State = accumulate_type<Op>>
+void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
+             adjoint_options<State> const& options = {}) {
+  check_whole(options, check_shapes(op, output_gradient, options));
+  attend_adjoint(
+      op.whole(), output_gradient, gradients,
+      {.packed = options.packed, .lengths = options.lengths, .threads = options.threads});
+  if (options.final_gradient.present() || options.initial_gradient.present())
+    give_ring(op, gradients, options);
+}
+
+}  // namespace wane

@@ -1,0 +1,181 @@
+// attend_adjoint: gradients of softmax attention, from its inputs alone.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/attention/attend.hpp"
+
+namespace wane {
+
+// With p the weights, z the scores, g = dL/dy, H the entropies and h = dL/dH (or 0):
+//   dL/dv_s = sum_t p_ts g_t,
+//   dz_ts = p_ts (g_t . v_s - h_t log p_ts - (g_t . y_t + h_t H_t)),    log p_ts = z_ts -
+//   log_sum_t, dL/dq_t = scale sum_s dz_ts k_s,    dL/dk_s = scale sum_t dz_ts q_t.
+// What a query leaves for the keys: log_sum, log sum exp of its scores, g . y + h H, and h.
+template <class T>
+struct query_summary {
+  T log_sum, along, of_entropy;
+};
+
+// p and dz of one row, in place of its scores and of the products g . v; what is out of range is
+// not looked at. summary(j, count) is that of the queries of the columns from j.
+template <class T, class Summary>
+void weights_and_gradients(T* scores, T* products, index_range range, Summary const& summary) {
+  constexpr int width = simd_width<T>;
+  using vector = simd<T, width>;
+  for (index j = range.begin; j < range.end; j += width) {
+    int const count = static_cast<int>(std::min<index>(width, range.end - j));
+    auto const [log_sum, along, of_entropy] = summary(j, count);
+    vector const log = log_weight(load_first<T, width>(scores + j, count), log_sum);
+    vector const p = exponential(log), g = load_first<T, width>(products + j, count);
+    vector const z = p * (g - of_entropy * log - along);
+    store_first(scores + j, count, p), store_first(products + j, count, z);
+  }
+}
+
+// dL/dy of a head, without what belongs to the entropies; and that of query t.
+template <attention Op, class Out>
+view<Out const, 2> of_values(Op const& op, view<Out const, 2> dy) {
+  dy.extent[1] = op.shape().columns;
+  return dy;
+}
+template <attention Op, class Out>
+typename Op::accumulate entropy_gradient(Op const& op, view<Out const, 2> const& dy, index t) {
+  using T = typename Op::accumulate;
+  return op.entropy() ? static_cast<T>(dy(t, op.shape().columns)) : T(0);
+}
+
+// The queries of a block: their summaries and the gradient with respect to them.
+template <attention Op, class Out, class To>
+void query_adjoint(Op const& op, token_block const& block, view<Out const, 2> const& dy,
+                   query_summary<typename Op::accumulate>* summaries, To const& to) {
+  using T = typename Op::accumulate;
+  using vector = simd<T, simd_width<T>>;
+  recurrence_shape const shape = op.shape();
+  attending<Op> head(op);
+  head(block);
+  index const count = block.end - block.begin, most = head.scores.width;
+  tile<T> g(shape.columns, most), products(attention_passing, most), log_sums(1, most),
+      alongs(1, most), of_entropies(1, most), gradient(most, shape.rows);
+  g.take_transposed(of_values(op, dy), block.begin, count);
+  for (index i = 0; i < count; ++i) {
+    T const of_entropy = entropy_gradient(op, dy, block.begin + i);
+    T along(0);
+    for (index j = 0; j < shape.columns; ++j)
+      along = multiply_add(g.row(j)[i], head.sums.row(i)[j], along);
+    bool const none = head.total(i) == T(0);
+    log_sums.row(0)[i] = none ? std::numeric_limits<T>::infinity() : head.log_sum(i);
+    alongs.row(0)[i] = none ? T(0) : along / head.total(i) + of_entropy * head.entropy(i);
+    of_entropies.row(0)[i] = of_entropy;
+    summaries[block.begin + i] = {log_sums.row(0)[i], alongs.row(0)[i], of_entropy};
+  }
+  auto const summary = [&](index i, int n) {
+    auto const of = [&](tile<T> const& x) { return load_first<T, vector::width>(x.row(0) + i, n); };
+    return query_summary<vector>{of(log_sums), of(alongs), of(of_entropies)};
+  };
+  head.for_each_keys([&](index s, index some, index_range seeing) {
+    multiply_tiles(some, whole_vectors<T>(seeing), head.values, g, products, shape.columns);
+    for (index k = 0; k < some; ++k)
+      weights_and_gradients(head.scores.row(k), products.row(k), head.seeing_key(s + k), summary);
+    multiply_add_rows(seeing, gradient.columns(), turned(products), head.keys, gradient,
+                      [&](index i) { return head.seen(i, s, some); });
+  });
+  for (index i = 0; i < count; ++i)
+    for (index j = 0; j < shape.rows; ++j)
+      to.write({block.batch, block.begin + i, block.head}, j, op.scale() * gradient.row(i)[j]);
+}
+
+// The keys of a block: the gradients with respect to them and to their values.
+template <attention Op, class Out, class To>
+void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> const& dy,
+                 query_summary<typename Op::accumulate> const* summaries, To const& key_to,
+                 To const& value_to) {
+  using T = typename Op::accumulate;
+  using vector = simd<T, simd_width<T>>;
+  recurrence_shape const shape = op.shape();
+  index const count = block.end - block.begin, most = std::min(attention_block, op.keys());
+  tile<T> keys(shape.rows, most), values(shape.columns, most),
+      queries(attention_passing, shape.rows), g(attention_passing, shape.columns),
+      scores(attention_passing, most), products(attention_passing, most),
+      key_gradient(most, shape.rows), value_gradient(most, shape.columns);
+  keys.take_transposed(op.key(block.batch, block.head), block.begin, count);
+  values.take_transposed(op.value(block.batch, block.head), block.begin, count);
+  index const last = queries_seeing(op, block.end - 1, block).end;
+  for (index t = queries_seeing(op, block.begin, block).begin; t < last; t += attention_passing) {
+    index const some = std::min(attention_passing, last - t);
+    queries.take(op.query(block.batch, block.head), t, some, op.scale());
+    g.take(of_values(op, dy), t, some);
+    auto const seen = [&](index query) {
+      return within(keys_seen(op, query, block), block.begin, count);
+    };
+    auto const seeing = [&](index i) {
+      return within(queries_seeing(op, block.begin + i, block), t, some);
+    };
+    index_range const rows{seen(t).begin, seen(t + some - 1).end};
+    multiply_tiles(some, whole_vectors<T>(rows), queries, keys, scores, shape.rows);
+    multiply_tiles(some, whole_vectors<T>(rows), g, values, products, shape.columns);
+    for (index k = 0; k < some; ++k) {
+      auto const [log_sum, along, of_entropy] = summaries[t + k];
+      query_summary<vector> const summary{vector(log_sum), vector(along), vector(of_entropy)};
+      weights_and_gradients(scores.row(k), products.row(k), seen(t + k),
+                            [&](index, int) { return summary; });
+    }
+    multiply_add_rows(rows, value_gradient.columns(), turned(scores), g, value_gradient, seeing);
+    multiply_add_rows(rows, key_gradient.columns(), turned(products), queries, key_gradient,
+                      seeing);
+  }
+  for (index i = 0; i < count; ++i) {
+    place<> const at{block.batch, block.begin + i, block.head};
+    for (index j = 0; j < shape.rows; ++j) key_to.write(at, j, key_gradient.row(i)[j]);
+    for (index j = 0; j < shape.columns; ++j) value_to.write(at, j, value_gradient.row(i)[j]);
+  }
+}
+
+// Throws wane::error where a gradient that is present does not fit.
+template <class Op, class Gradients>
+void check_gradients(Op const& op, Gradients const& to) {
+  recurrence_shape const queries = op.shape();
+  recurrence_shape keys = queries;
+  keys.time = op.keys();
+  check_if_present("the gradient of query", to.query, shape_of_rows(queries));
+  check_if_present("the gradient of key", to.key, shape_of_rows(keys));
+  check_if_present("the gradient of value", to.value, keys);
+}
+
+// From dL/dy (`output_gradient`, [B, T, H, V], or with dL/dH behind it V + 1) to the gradients with
+// respect to query, key and value, [B, T or S, H, ...]; absent ones are skipped. Gradients do not
+// overlap inputs. Keeps three numbers a query and head and computes the weights again: 9 products
+// of T^2 K / 2 in place of 2.
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <attention Op, class Out>
+void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
+                    typename Op::gradients const& to, attend_options const& options = {}) {
+  using T = typename Op::accumulate;
+  recurrence_shape const shape = op.shape();
+  check_attention(op, options);
+  check("output_gradient", output_gradient, output_shape_of(op));
+  check_gradients(op, to);
+  sequence_view<Out const> const dy = output_gradient;
+  auto const dy_of = [&](token_block const& block) {
+    return view<Out const, 2>(dy.data ? dy.element({block.batch, 0, block.head}, 0) : nullptr,
+                              {dy.extent[1], dy.extent[3]}, {dy.stride[1], dy.stride[3]});
+  };
+  std::vector<query_summary<T>> summaries(
+      static_cast<std::size_t>(shape.batch * shape.heads * shape.time));
+  auto const summaries_of = [&](token_block const& block) {
+    return summaries.data() + (block.batch * shape.heads + block.head) * shape.time;
+  };
+  auto const for_each_block = [&](index_range token_block::*of, auto const& task) {
+    auto const blocks = blocks_of(op, of, options, attention_block);
+    for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
+                  [&](index i) { task(blocks[static_cast<std::size_t>(i)]); });
+  };
+  for_each_block(&token_block::queries, [&](token_block const& block) {
+    query_adjoint(op, block, dy_of(block), summaries_of(block), to.query);
+  });
+  if (!to.key.data && !to.value.data) return;
+  for_each_block(&token_block::keys, [&](token_block const& block) {
+    key_adjoint(op, block, dy_of(block), summaries_of(block), to.key, to.value);
+  });
+}
+
+}  // namespace wane

@@ -1,0 +1,125 @@
+// Channelwise runs: which way the channels are read, and who shares a walk.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/channels/team.hpp"
+#include "wane/run/shared/pieces.hpp"
+
+namespace wane {
+
+// Channels that share a vector with several tokens of theirs; 0 when columns fill vectors.
+template <class Op, class Out>
+int channels_in_series(Op const& op, sequence_view<Out> const& output) {
+  if constexpr (reads_tokens<Op>) {
+    constexpr int width = simd_width<accumulate_type<Op>>;
+    recurrence_shape const shape = op.shape();
+    layout const lies = layout_of(op) & layout_of(output);
+    if (shape.time < 4 * width) return 0;
+    if (lies.tokens && shape.columns < width && (shape.columns & (shape.columns - 1)) == 0)
+      return static_cast<int>(shape.columns);
+    if (lies.series) return 1;
+  }
+  return 0;
+}
+
+// Columns of a walk in vectors of columns.
+template <class Op, class Out>
+struct by_columns {
+  Op const& op;
+  sequence_view<Out> const& output;
+  store_by how;
+
+  void advance(walk const& w, index first, index last, accumulate_type<Op>* carry) const {
+    walk_columns(op, w, first, last, output, how, carry);
+  }
+  index piece_tokens(index tokens) const { return tokens; }
+  void effect(walk const& w, auto* effects) const {
+    column_effects<Op, team_vector<Op>>(op, w, effects);
+  }
+};
+
+// C channels at a time, in vectors of several tokens.
+template <int C, class Op, class Out>
+struct by_series {
+  Op const& op;
+  sequence_view<Out> const& output;
+  using T = accumulate_type<Op>;
+
+  void advance(walk const& w, index first, index, T* carry) const {
+    series_runner<C, Op, T, Out> const runner(op, output, first);
+    runner(w, is_large<Out>(op.shape()), *reinterpret_cast<T(*)[C]>(carry));
+  }
+  // A multiple of 16 vectors, and these aligned if the first is.
+  index piece_tokens(index tokens) const { return (tokens + 1023) / 1024 * 1024; }
+  void effect(walk const& w, auto* effects) const {
+    series_effect<C, Op, team_vector<Op>>(op, w, effects);
+  }
+};
+
+// Every walk by all threads, one walk after the other; false, and nothing done, where walks or
+// tokens make that no gain.
+template <class Op, class State, class Way>
+bool run_as_teams(Op const& op, run_options<State> const& options, int threads, Way const& way) {
+  using T = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const piece = way.piece_tokens(
+      std::max<index>(16, bytes_of_piece / (2 * index{sizeof(T)} * shape.columns)));
+  if (!options.threads_over_time || walks >= threads || shape.time < 2 * (threads + 1) * piece)
+    return false;
+  for (index i = 0; i < walks; ++i) {
+    walk const w = walk_of(i, shape, options, options.initial.positions);
+    auto const advance = [&](walk const& part, T* columns) {
+      way.advance(part, 0, shape.columns, columns);
+      stream_fence();
+    };
+    auto const effect = [&](walk const& part, auto* effects) { way.effect(part, effects); };
+    for_each_part<T>(w, options, [&](walk const& part, auto const& state) {
+      std::vector<T> carry = state.load_columns(0, shape.columns);
+      team_walk<Op, decltype(advance), decltype(effect)>(
+          part, threads, way.piece_tokens(1), piece, shape.columns, advance, effect)(carry.data());
+      state.save_columns(0, carry);
+    });
+  }
+  return true;
+}
+
+template <channelwise Op, class Out, class State>
+void run_channels(Op const& op, sequence_view<Out> const& output,
+                  run_options<State> const& options) {
+  using T = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  int const threads = threads_to_use(options.threads);
+  store_by const how = choose_stores(op, output);
+  auto const in_pieces = [&](auto const& way, index piece) {
+    for_each_piece(op, options, piece, threads,
+                   [&](walk const& w, index first, index last, auto const& state) {
+                     std::vector<T> carry = state.load_columns(first, last);
+                     way.advance(w, first, last, carry.data());
+                     state.save_columns(first, carry);
+                   });
+  };
+  if constexpr (reads_lanes<Op>) {
+    int const channels = channels_in_series(op, output);
+    auto const in_series = [&]<int C>(std::integral_constant<int, C>) {
+      if constexpr (reads_tokens<Op> && C < simd_width<T>) {
+        if (channels != C) return false;
+        by_series<C, Op, Out> const way{op, output};
+        if (shape.columns > C || !run_as_teams(op, options, threads, way)) in_pieces(way, C);
+        return true;
+      }
+      return false;
+    };
+    if (in_series(std::integral_constant<int, 1>{}) ||
+        in_series(std::integral_constant<int, 2>{}) ||
+        in_series(std::integral_constant<int, 4>{}) || in_series(std::integral_constant<int, 8>{}))
+      return;
+    by_columns<Op, Out> const way{op, output, how};
+    if (how != store_by::number && run_as_teams(op, options, threads, way)) return;
+  }
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  in_pieces(by_columns<Op, Out>{op, output, how},
+            columns_per_task(shape.columns, walks, threads, 256));
+}
+
+}  // namespace wane

@@ -1,0 +1,30 @@
+// Any recurrence, token by token: the order that all other runners must agree with.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "wane/core/state/walk.hpp"
+#include "wane/run/in_order/advance.hpp"
+
+namespace wane {
+
+// One walk; load(i, j) gives the state before, save(i, j, s) takes it after.
+template <diagonal_recurrence Op, class Out, class Load, class Save>
+void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output, Load const& load,
+                   Save const& save) {
+  using V = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  std::vector<V> held(static_cast<std::size_t>(shape.rows * shape.columns));
+  view<V, 2> const state(held.data(), shape.rows, shape.columns);
+  for (index i = 0; i < shape.rows; ++i)
+    for (index j = 0; j < shape.columns; ++j) state(i, j) = load(i, j);
+  for (index k = 0; k < w.count; ++k) {
+    auto const at = w.token(k);
+    advance(op, at, state, [&](index j, V y) { output.write(at, j, y); });
+  }
+  for (index i = 0; i < shape.rows; ++i)
+    for (index j = 0; j < shape.columns; ++j) save(i, j, state(i, j));
+}
+
+}  // namespace wane

@@ -1,0 +1,80 @@
+// Decays held back: slow rows fade once in many tokens, so that float does not round it away.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "wane/core/numbers/decay.hpp"
+#include "wane/run/panels/one_pass.hpp"
+#include "wane/run/shared/aligned.hpp"
+
+namespace wane {
+
+// A factor within half an ulp of 1 would leave a state as it is, however often it is applied. So
+// the rows of a state are held as S_s / g_s, with g_s all that row s has faded since it was last
+// multiplied; that is done when it comes to 1 in 2, or after a million tokens. Decays then round a
+// few times in the memory of a row, however long that is. Where no row is so slow none is held.
+template <class T>
+class held_decays {
+ public:
+  using vector = simd<T, simd_width<T>>;
+  static constexpr int width = vector::width;
+
+  // Logarithms of constant decays, all <= 0: whole vectors of rows.
+  held_decays(T const* log_decays, index rows, int most_tokens)
+      : rows_(rows),
+        log_decays_(rows),
+        tokens_(rows),
+        reads_(rows * most_tokens),
+        writes_(rows * (most_tokens + 2)) {
+    std::copy_n(log_decays, rows, log_decays_.data());
+    std::fill_n(tokens_.data(), rows, T(0));
+    T const slowest = -4 * std::sqrt(std::numeric_limits<T>::epsilon()) / T(most_tokens);
+    holds_ = std::any_of(log_decays, log_decays + rows,
+                         [&](T log_decay) { return log_decay < 0 && log_decay > slowest; });
+  }
+
+  // What row s of the state is still to be multiplied by.
+  T factor(index s) const {
+    return factor_of(decay_from_log(tokens_.data()[s] * log_decays_.data()[s]));
+  }
+
+  // The tokens as they act on rows that are held so; valid until the next.
+  template <int N>
+  one_pass<T, N, fading::row> operator()(one_pass<T, N, fading::row> const& tokens) {
+    if (!holds_) return tokens;
+    auto pass = tokens;
+    pass.reads = reads_.data(), pass.writes = writes_.data();
+    for (index s = 0; s < rows_; s += width) {
+      vector const log_decay = vector::load(log_decays_.data() + s), zero(T(0));
+      vector const before = vector::load(tokens_.data() + s), after = before + vector(T(N));
+      vector const much = where_below(after * log_decay, vector(T(-0.7)), after, zero),
+                   long_ago = where_below(after, vector(most_tokens_held), zero, after);
+      vector const applied = at_least(much, long_ago), held = after - applied;
+      held.store(tokens_.data() + s);
+      vector const read = factor_of(decay_from_log(before * log_decay)),
+                   write = factor_of(decay_from_log(-held * log_decay));
+      unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+        (read * vector::load(tokens.reads + s * N + t * width))
+            .store(reads_.data() + s * N + t * width);
+        (write * vector::load(tokens.writes + s * (N + 2) + t * width))
+            .store(writes_.data() + s * (N + 2) + t * width);
+      });
+      auto const fade = decay_from_log(applied * log_decay);
+      fade.whole.store(writes_.data() + s * (N + 2) + N * width);
+      fade.rest.store(writes_.data() + s * (N + 2) + (N + 1) * width);
+    }
+    return pass;
+  }
+
+ private:
+  static constexpr T most_tokens_held = T(1 << 20);
+
+  index rows_;
+  bool holds_;
+  aligned_numbers<T> log_decays_, tokens_, reads_, writes_;
+};
+
+}  // namespace wane

@@ -1,0 +1,115 @@
+// run for recurrences whose rows fade by constants: chunk after chunk, all columns of each.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "wane/run/lags/chunk.hpp"
+#include "wane/run/shared/pieces.hpp"
+
+namespace wane {
+
+// Columns [first, last) of a walk.
+template <has_lags Op, class Out>
+class lag_runner {
+ public:
+  using T = accumulate_type<Op>;
+  using vector = simd<T, simd_width<T>>;
+  static constexpr int width = vector::width;
+
+  lag_runner(Op const& op, sequence_view<Out> const& output, index head, index first, index last,
+             bool streams)
+      : op_(op), output_(output), state_(op, head, first, last), streams_(streams) {}
+
+  template <class Access>
+  void operator()(walk const& w, Access const& access) {
+    state_.load(access);
+    index k = 0;
+    for (; k + lag_tokens <= w.count; k += lag_tokens) take(state_.many, w, k);
+    for (; k < w.count; ++k) take(state_.one, w, k);
+    state_.save(access);
+  }
+
+ private:
+  template <int N>
+  void take(lag_chunks<Op, N> const& chunks, walk const& w, index k) {
+    auto const chunk = state_.held(chunks(w, k));
+    if (streams_)
+      answer<streamable<T, Out>>(chunk, w.part(k, N));
+    else
+      answer<false>(chunk, w.part(k, N));
+  }
+  template <bool Stream, int N>
+  [[gnu::noinline]] void answer(one_pass<T, N, fading::row> const& chunk, walk const& w) const {
+    // Copies that no store can change: their strides stay in registers.
+    Op const op = op_;
+    auto const x = tokens_at<N>(op, w, 0);
+    Out* rows[N];
+    for (index t = 0; t < N; ++t) rows[t] = output_.element(w.token(t), 0);
+    state_.columns.for_lanes([&](index j, auto vectors, auto columns) WANE_INLINE_LAMBDA {
+      chunk.template take<vectors>(
+          state_.rows, state_.row(0) + j, state_.row_stride,
+          [&](auto t, auto r) WANE_INLINE_LAMBDA { return x[t].value(columns(r)); },
+          [&](auto t, auto r, vector y) WANE_INLINE_LAMBDA {
+            if constexpr (Stream && std::is_same_v<decltype(columns(0)), lanes<width>>)
+              stream(rows[t] + columns(r).first, y);
+            else
+              sequence_view<Out>(rows[t], 1, 1, 1, 1).write(place<>{}, columns(r), y);
+          });
+    });
+  }
+
+  Op const& op_;
+  sequence_view<Out> const& output_;
+  lag_state<Op> state_;
+  bool streams_;
+};
+
+// What is found once a run pays from so many tokens of a sequence on.
+template <has_lags Op, class State>
+bool lags_pay(Op const& op, run_options<State> const& options) {
+  recurrence_shape const shape = op.shape();
+  index const tokens = time_invariant<Op> ? 16 : 64;
+  return shape.batch * shape.time >= tokens * sequences_of(shape, options.packed);
+}
+
+// Whether what a key and a query make of a value together is a number where each by itself is.
+template <has_lags Op>
+bool products_in_range(Op const& op) {
+  if constexpr (has_key<token_of<Op>> && has_query<token_of<Op>>) {
+    using limits = std::numeric_limits<accumulate_type<Op>>;
+    recurrence_shape const shape = op.shape();
+    for (index h = 0; h < shape.heads; ++h) {
+      auto const x = op.at(place<>{0, 0, h});
+      accumulate_type<Op> sum(0);
+      for (index s = 0; s < shape.rows; ++s) {
+        auto const key = x.key(s), query = x.query(s), product = std::abs(key * query);
+        if (product < (limits::min)() && key != 0 && query != 0) return false;
+        sum += product;
+      }
+      if (!std::isfinite(sum)) return false;
+    }
+  }
+  return true;
+}
+
+// False where the operator cannot be run so: it or its outputs lie otherwise, a row is reset, or
+// numbers leave their range.
+template <has_lags Op, class Out, class State>
+bool run_lags(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+  recurrence_shape const shape = op.shape();
+  store_by const how = choose_stores(op, output);
+  if (how == store_by::number || !only_fades(op) || !products_in_range(op)) return false;
+  int const threads = threads_to_use(options.threads);
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const piece = columns_per_task(shape.columns, walks, threads,
+                                       lag_vectors * simd_width<accumulate_type<Op>>);
+  for_each_piece(
+      op, options, piece, threads, [&](walk const& w, index first, index last, auto const& state) {
+        lag_runner<Op, Out>(op, output, w.head, first, last, how == store_by::stream)(w, state);
+      });
+  return true;
+}
+
+}  // namespace wane

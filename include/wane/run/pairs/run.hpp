@@ -1,0 +1,108 @@
+// Pairs of recurrences: a token of both, and all tokens, each part by its own runner.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/state/pair.hpp"
+#include "wane/run/check_values.hpp"
+#include "wane/run/run.hpp"
+
+namespace wane {
+
+// Outputs of one token; those of more columns than `few` ask for memory.
+template <class T>
+class token_outputs {
+ public:
+  explicit token_outputs(index columns)
+      : columns_(columns), many_(static_cast<std::size_t>(columns > few ? columns : 0)) {}
+
+  // As those of any place.
+  sequence_view<T> view() { return {data(), {1, 1, 1, columns_}, {0, 0, 0, 1}}; }
+  T operator()(index j) const { return (columns_ > few ? many_.data() : few_)[j]; }
+
+ private:
+  static constexpr index few = 1024;
+  T* data() { return columns_ > few ? many_.data() : few_; }
+
+  index columns_;
+  std::vector<T> many_;
+  T few_[few];
+};
+
+// One token of a pair: both parts take it into their states, which lie in that of the pair.
+// Asks for no memory where a head has no more than 1024 outputs.
+template <paired_recurrence Op, class State, class Write>
+void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
+  using T = accumulate_type<Op>;
+  token_outputs<T> a(output_shape_of(op.first()).columns), b(output_shape_of(op.second()).columns);
+  walk const token{0, at.batch, at.head, at.time, 1, 1, at.position};
+  step_walk(op.first(), token, a.view(), op.state_of_first(state));
+  step_walk(op.second(), token, b.view(), op.state_of_second(state));
+  op.put_together(op.output_columns(), a, b, write);
+}
+
+// Outputs of all tokens, [B, T, H, columns], in memory of their own.
+template <class T>
+class held_outputs {
+ public:
+  explicit held_outputs(recurrence_shape const& shape)
+      : shape_(shape),
+        numbers_(static_cast<std::size_t>(shape.batch * shape.time * shape.heads * shape.columns)) {
+  }
+  sequence_view<T> view() {
+    return {numbers_.data(), shape_.batch, shape_.time, shape_.heads, shape_.columns};
+  }
+
+ private:
+  recurrence_shape shape_;
+  std::vector<T> numbers_;
+};
+
+// Runs a part of a pair; part_of(state) is what it has of the pair's.
+template <class Op, class Out, class State, class Part>
+void run_part(Op const& op, sequence_view<Out> const& output, run_options<State> options,
+              Part const& part_of) {
+  std::vector<kept_state<State>> keep;
+  for (auto const& kept : options.keep) keep.push_back({kept.tokens, part_of(kept.state)});
+  options.initial = part_of(options.initial), options.final = part_of(options.final);
+  options.keep = keep;
+  run_walks(op, output, options);
+}
+
+// The outputs of both parts: the second's first, so that `a` may be the memory of an input.
+template <class Op, class T, class State>
+void run_parts(Op const& op, sequence_view<T> const& a, sequence_view<T> const& b,
+               run_options<State> const& options) {
+  run_part(op.second(), b, options, [&](auto const& s) { return op.state_of_second(s); });
+  run_part(op.first(), a, options, [&](auto const& s) { return op.state_of_first(s); });
+}
+
+// A pair: each part runs as it would alone, and what they give, in the accumulating type, is put
+// together. Holds B T H numbers for each column of the second part, and of the first where the
+// output is of another type.
+template <paired_recurrence Op, class Out, class State>
+void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+  using T = accumulate_type<Op>;
+  auto const put_together = [&](sequence_view<T> const& a, sequence_view<T> const& b) {
+    run_parts(op, a, b, options);
+    for_each_place(op.shape(), options, [&](place<> at) {
+      op.put_together(
+          output.extent[3], [&](index j) { return a.read(at, j); },
+          [&](index j) { return b.read(at, j); }, [&](index j, T y) { output.write(at, j, y); });
+    });
+  };
+  held_outputs<T> b(output_shape_of(op.second()));
+  if constexpr (std::is_same_v<Out, T>)
+    put_together(output, b.view());
+  else
+    put_together(held_outputs<T>(output_shape_of(op.first())).view(), b.view());
+}
+
+// check_values of those parts that bring terms.
+template <paired_recurrence Op>
+void check_values(Op const& op, std::span<index const> lengths = {}) {
+  if constexpr (requires { check_values(op.first(), lengths); }) check_values(op.first(), lengths);
+  if constexpr (requires { check_values(op.second(), lengths); })
+    check_values(op.second(), lengths);
+}
+
+}  // namespace wane

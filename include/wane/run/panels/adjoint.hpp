@@ -1,0 +1,216 @@
+// The adjoint of affine recurrences in micro-chunks: blocks of time, within them heads.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/call/run_options.hpp"
+#include "wane/core/chunk/term_gradients.hpp"
+#include "wane/core/numbers/threads.hpp"
+#include "wane/run/panels/adjoint_in_order.hpp"
+#include "wane/run/panels/ends.hpp"
+#include "wane/run/panels/replay.hpp"
+#include "wane/run/panels/step.hpp"
+
+namespace wane {
+
+template <class Op>
+concept has_panel_adjoint = runs_in_panels<Op> && !time_invariant<Op> && !channelwise<Op>;
+
+// `heads` heads of one sequence from that of the walk on. Keeps their states before every block of
+// time and, of one block of one head, those after its micro-chunks. Lanes: the operator gives its
+// columns in lanes and the sink takes them.
+template <has_panel_adjoint Op, class Out, class Gradients, class State, bool Lanes>
+class affine_adjoint {
+ public:
+  using T = accumulate_type<Op>;
+  using Replay = replay<Op, Lanes>;
+  using form = typename Replay::form;
+  using vector = typename form::vector;
+  using of_state = state_products<form>;
+  using Token = token_of<Op>;
+  static constexpr int width = form::width, tokens = micro_tokens;
+  static constexpr index most_tokens = Replay::most_tokens;
+
+  affine_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
+                 Gradients const& gradients, walk const& w, index heads)
+      : ends_(op, output_gradient, gradients),
+        walk_(w),
+        replay_(ends_.op()),
+        heads_(heads),
+        rows_(recurrence_shape(op.shape()).rows),
+        row_blocks_((rows_ + width - 1) / width),
+        last_(replay_.panels().last),
+        columns_(replay_.panels().padded()),
+        row_stride_(row_stride_of<T>(last_)),
+        blocks_(std::max<index>(1, (w.count + most_tokens - 1) / most_tokens)),
+        kept_(heads * blocks_ * state_size()),
+        states_(Replay::most_chunks * state_size()),
+        cotangents_(heads * state_size()),
+        output_gradients_(tokens * columns_),
+        value_gradients_(tokens * columns_),
+        erased_gradients_(tokens * columns_),
+        packed_(of_state::packed_size(columns_)),
+        products_(row_blocks_ * of_state::count * width),
+        row_gradients_(tokens * 5 * padded_rows()) {}
+
+  // Bytes of the states kept of a head of so many tokens.
+  static index kept_bytes(recurrence_shape const& shape, index count) {
+    return (count + most_tokens - 1) / most_tokens * shape.rows * row_stride_of<T>(shape.columns) *
+           static_cast<index>(sizeof(T));
+  }
+
+  void operator()(adjoint_options<State> const& options) {
+    for (index h = 0; h < heads_; ++h) {
+      ends_.load_state(options.initial, of_head(h), row_stride_, kept(h, 0));
+      ends_.load_state(options.final_gradient, of_head(h), row_stride_, cotangent(h));
+    }
+    for (index b = 0; b + 1 < blocks_; ++b)
+      for (index h = 0; h < heads_; ++h) {
+        soon_.clear();
+        soon_.add(ends_.op(), h + 1 < heads_ ? block(h + 1, b) : block(0, b + 1));
+        advance(block(h, b), kept(h, b), kept(h, b + 1), false);
+      }
+    for (index b = blocks_ - 1; b >= 0; --b)
+      for (index h = 0; h < heads_; ++h) {
+        walk const w = block(h, b);
+        soon_.clear();
+        advance(w, kept(h, b), states_.data(), true);
+        want(h + 1 < heads_ ? block(h + 1, b) : block(0, std::max<index>(b - 1, 0)));
+        int const each = soon_.spread(Replay::chunks_of(w) * rows_);
+        void const* const* soon = soon_.begin();
+        for (index c = Replay::chunks_of(w) - 1; c >= 0; --c, soon += each * rows_)
+          take(w.part(c * tokens, tokens), h, c,
+               c == 0 ? kept(h, b) : states_.data() + (c - 1) * state_size(), soon, each);
+      }
+    for (index h = 0; h < heads_; ++h)
+      ends_.save_state(options.initial_gradient, of_head(h), row_stride_, cotangent(h));
+  }
+
+ private:
+  index state_size() const { return rows_ * row_stride_; }
+  index padded_rows() const { return row_blocks_ * width; }
+  T* kept(index h, index b) const { return kept_.data() + (h * blocks_ + b) * state_size(); }
+  T* cotangent(index h) const { return cotangents_.data() + h * state_size(); }
+  walk of_head(index h) const {
+    walk w = walk_;
+    w.head += h;
+    return w;
+  }
+  walk block(index h, index b) const { return of_head(h).part(b * most_tokens, most_tokens); }
+  // What a block reads going back.
+  void want(walk const& w) {
+    soon_.clear();
+    soon_.add(ends_.op(), w);
+    if constexpr (Lanes)
+      for (index k = 0; k < w.count; ++k)
+        soon_.add(ends_.output_gradient().element(w.token(k), 0), last_);
+  }
+
+  void advance(walk const& w, T const* before, T* after, bool all) {
+    replay_(w, before, after, all, soon_,
+            [&](walk const& part, index first, index last, T const* from, T* to) {
+              in_order().replay(part, first, last, from, to);
+            });
+  }
+
+  // Micro-chunk c of a block, from the cotangent behind it to that before it.
+  void take(walk const& w, index h, index c, T const* before, void const* const* soon, int each) {
+    ends_.load_output_gradients(w, output_gradients_.data());
+    auto const& chunk = replay_.chunk(c);
+    T* const later = cotangent(h);
+    if (chunk.resets && !(replay_.finite(c, before, 0, columns_) &&
+                          all_finite(static_cast<T const*>(later), state_size()) &&
+                          all_finite(output_gradients_.data(), tokens * columns_)))
+      return take_in_order(w, h, before);
+    replay_.panels().for_panels([&](index first, auto vectors) {
+      bring_back<vectors>({chunk, rows_, row_stride_}, later + first, first);
+    });
+    chunk_columns<T> const columns{output_gradients_.data(), replay_.written(c),
+                                   erased_gradients_.data(), replay_.erased(c)};
+    of_state::take(chunk, columns, rows_, columns_, row_stride_, before, later, packed_.data(),
+                   products_.data(), soon, each);
+    token_products<T> pairs;
+    of_state::multiply(columns, columns_, pairs);
+    if constexpr (strictly_causal<Token>)
+      for (int t = 0; t < tokens; ++t) pairs.query_key[t][t] = pairs.query_write[t][t] = T(0);
+    for (index i = 0; i < row_blocks_; ++i)
+      term_gradients<form, decays_in_logs<Token>>::take(
+          replay_.terms(c) + i * form::terms * width,
+          products_.data() + i * of_state::count * width, pairs, row_gradients_.data() + i * width,
+          5 * padded_rows(), padded_rows());
+    ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
+               padded_rows());
+  }
+  template <int R>
+  [[gnu::noinline]] void bring_back(panel_rows<form, R> const& rows, T const* later, index first) {
+    panel_adjoint<form, R>{rows,
+                           later,
+                           output_gradients_.data() + first,
+                           value_gradients_.data() + first,
+                           erased_gradients_.data() + first,
+                           columns_}
+        .take();
+  }
+
+  adjoint_in_order<Op, Out, Gradients> in_order() const {
+    return {ends_.op(), ends_.output_gradient(), ends_.gradients(), row_stride_};
+  }
+  // The same for a chunk that resets numbers that are not finite.
+  [[gnu::noinline]] void take_in_order(walk const& w, index h, T const* before) {
+    std::vector<head_gradients<T>> sums(tokens, head_gradients<T>(rows_));
+    in_order().take(w, before, cotangent(h), sums);
+    index const n = padded_rows();
+    T* g = row_gradients_.data();
+    for (index t = 0; t < w.count; ++t, g += 5 * n) {
+      auto const& of_token = sums[static_cast<std::size_t>(t)];
+      for (index i = 0; i < rows_; ++i) {
+        auto const& row = of_token.rows[static_cast<std::size_t>(i)];
+        g[i] = row.decay, g[n + i] = row.key, g[2 * n + i] = row.query;
+        g[3 * n + i] = row.erase_read, g[4 * n + i] = row.erase_write;
+      }
+      ends_.give_rows(w.token(t), g, n, of_token.whole.direct);
+    }
+  }
+
+  adjoint_ends<Op, Out, Gradients, Lanes> const ends_;
+  walk const walk_;
+  Replay replay_;
+  index heads_, rows_, row_blocks_, last_, columns_, row_stride_, blocks_;
+  aligned_numbers<T> kept_, states_, cotangents_, output_gradients_, value_gradients_,
+      erased_gradients_, packed_, products_, row_gradients_;
+  lines_ahead soon_;
+};
+
+// A task has as many heads as keep their states in this, so that a block of time is read while its
+// pages are known; one at least.
+inline constexpr index kept_bytes_per_task = index{24} << 20;
+
+template <bool Lanes, has_panel_adjoint Op, class Out, class Gradients, class State>
+void adjoint_by_heads(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                      adjoint_options<State> const& options) {
+  using Adjoint = affine_adjoint<Op, Out, Gradients, State, Lanes>;
+  recurrence_shape const shape = op.shape();
+  int const threads = threads_to_use(options.threads);
+  index const sequences = sequences_of(shape, options.packed);
+  index const bytes = std::max<index>(1, Adjoint::kept_bytes(shape, shape.time));
+  index const share = std::max<index>(1, (threads + sequences - 1) / std::max<index>(sequences, 1));
+  index const at_most_heads = (shape.heads + share - 1) / share;
+  index const together = std::clamp<index>(kept_bytes_per_task / bytes, 1, at_most_heads);
+  index const tasks = (shape.heads + together - 1) / together;
+  for_each_task(sequences * tasks, threads, [&](index task) {
+    index const first = task % tasks * together;
+    walk const w =
+        walk_of(task / tasks * shape.heads + first, shape, options, options.initial.positions);
+    Adjoint(op, dy, gradients, w, std::min(together, shape.heads - first))(options);
+  });
+}
+
+template <has_panel_adjoint Op, class Out, class Gradients, class State>
+void adjoint_affine(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                    adjoint_options<State> const& options) {
+  if constexpr (gives_lanes<Op, Gradients>())
+    if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns)
+      return adjoint_by_heads<true>(op, dy, gradients, options);
+  adjoint_by_heads<false>(op, dy, gradients, options);
+}
+
+}  // namespace wane

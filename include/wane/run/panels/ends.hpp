@@ -1,0 +1,111 @@
+// The ends of an adjoint in micro-chunks: where gradients come from, and where they go.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+
+#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/chunk/micro_chunk.hpp"
+#include "wane/run/shared/panel_columns.hpp"
+
+namespace wane {
+
+// Lanes: the operator gives its columns in them and the sink takes them.
+template <affine_recurrence Op, class Out, class Gradients, bool Lanes>
+class adjoint_ends {
+ public:
+  using T = accumulate_type<Op>;
+  using Token = token_of<Op>;
+  using Sink = sink_of<Gradients, Op>;
+  using vector = simd<T, simd_width<T>>;
+  static constexpr int width = vector::width;
+
+  adjoint_ends(Op const& op, sequence_view<Out const> const& output_gradient,
+               Gradients const& gradients)
+      : op_(op),
+        output_gradient_(output_gradient),
+        gradients_(gradients),
+        rows_(recurrence_shape(op.shape()).rows),
+        columns_{0, recurrence_shape(op.shape()).columns} {}
+
+  Op const& op() const { return op_; }
+  sequence_view<Out const> const& output_gradient() const { return output_gradient_; }
+  Gradients const& gradients() const { return gradients_; }
+
+  // Those of a micro-chunk's tokens, [tokens][columns padded].
+  void load_output_gradients(walk const& w, T* to) const {
+    for (index t = 0; t < micro_tokens; ++t)
+      columns_.template load<Lanes>(to + t * columns_.padded(), t < w.count, [&](auto j) {
+        return convert<T>(output_gradient_.read(w.token(t), j));
+      });
+  }
+
+  // Of direct(): what comes back, dy, meets the value itself, as the token brings it.
+  T of_direct(place<> at, T const* dy) const {
+    T total(0);
+    if constexpr (has_direct<Token>) {
+      auto const x = op_.at(at);
+      for (index j = 0; j < columns_.last; ++j) total += dy[j] * T(x.value(j));
+    }
+    return total;
+  }
+
+  // Of the tokens of a micro-chunk: gradients of values and output gradients, [tokens][columns
+  // padded], and of rows, those of each token 5 strides apart.
+  void give(walk const& w, T const* values, T const* dy, T* rows, index stride) const {
+    for (index t = 0; t < w.count; ++t, values += columns_.padded(), dy += columns_.padded()) {
+      give_columns(w.token(t), values);
+      give_rows(w.token(t), rows + t * 5 * stride, stride, of_direct(w.token(t), dy));
+    }
+  }
+
+  void give_columns(place<> at, T const* value) const {
+    Sink const sink = sink_at(gradients_, op_, at);
+    index j = 0, last = columns_.last;
+    if constexpr (Lanes && takes_columns<Sink, lanes<width>, vector>) {
+      for (; j + width <= last; j += width) sink.column(lanes<width>{j}, vector::load(value + j));
+      if (j < last)
+        sink.column(partial_lanes<width>{j, static_cast<int>(last - j)}, vector::load(value + j));
+    } else if constexpr (takes_columns<Sink, index, T>) {
+      for (; j < last; ++j) sink.column(j, value[j]);
+    }
+  }
+
+  // g: decay, key, query, erase_read and erase_write of every row, `stride` apart.
+  void give_rows(place<> at, T* g, index stride, T direct) const {
+    token_gradient<T> whole{T(0), direct};
+    if constexpr (constant_decays<Op>) std::fill_n(g, rows_, T(0));
+    if constexpr (!has_key<Token>) std::fill_n(g + stride, rows_, T(0));
+    if constexpr (!has_query<Token>) std::fill_n(g + 2 * stride, rows_, T(0));
+    for (index i = 0; i < rows_; ++i) whole.decay += g[i];
+    wane::give_rows(sink_at(gradients_, op_, at), rows_, stride, Lanes, g, whole);
+  }
+
+  // The state of a walk's head, its rows `row_stride` apart; zero where there is none.
+  template <class State>
+  void load_state(state_view<State> const& from, walk const& w, index row_stride, T* state) const {
+    std::fill_n(state, rows_ * row_stride, T(0));
+    if (!from.present()) return;
+    for (index i = 0; i < rows_; ++i)
+      for (index j = 0; j < columns_.last; ++j)
+        state[i * row_stride + j] = static_cast<T>(from.values(w.sequence, w.head, i, j));
+  }
+  template <class State>
+  void save_state(state_view<State> const& to, walk const& w, index row_stride,
+                  T const* state) const {
+    if (!to.present()) return;
+    for (index i = 0; i < rows_; ++i)
+      for (index j = 0; j < columns_.last; ++j)
+        to.values(w.sequence, w.head, i, j) = static_cast<State>(state[i * row_stride + j]);
+  }
+
+ private:
+  // Copies that no store can change: their strides stay in registers.
+  Op const op_;
+  sequence_view<Out const> const output_gradient_;
+  Gradients const gradients_;
+  index rows_;
+  panel_columns<T, 1> columns_;
+};
+
+}  // namespace wane

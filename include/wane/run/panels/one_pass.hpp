@@ -1,0 +1,74 @@
+// Tokens that do not erase, and a panel of a state: its rows are read and written in one pass.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/chunk/micro_chunk.hpp"
+
+namespace wane {
+
+// N tokens: with P_t the decays up to token t, by row,
+//   y_t = (q_t P_t)^T S + sum_{s<=t} pairs_ts v_s,   S <- P_{N-1} S + sum_s (k_s P_{N-1}/P_s) v_s^T
+template <class T, int N, fading Fading>
+struct one_pass {
+  static constexpr int width = simd_width<T>;
+
+  // By blocks of `width` rows: `reads` [N][width]; `writes` [N][width] and, where rows fade,
+  // P_{N-1} in two more, whole and rest.
+  T const *reads, *writes;
+  T pairs[N][N] = {};     // of a token and one before it, or itself
+  T whole = 1, rest = 0;  // P_{N-1} of a head that fades
+  // Lines of memory wanted soon: `each` of them are asked for with every block of rows.
+  void const* const* soon = nullptr;
+  int each = 0;
+
+  // R vectors of columns of a state whose rows lie `row_stride` apart: load(t, r) gives vector r of
+  // token t's values, store(t, r, y) takes what it is answered.
+  template <int R, class Load, class Store>
+  WANE_HOST_INLINE void take(index rows, T* state, index row_stride, Load const& load,
+                             Store const& store) const {
+    using vector = simd<T, width>;
+    constexpr int write_terms = N + (Fading == fading::row ? 2 : 0);
+    vector v[N][R], y[N][R];
+    unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { v[t][r] = load(t, r); });
+      unroll<t + 1>([&](auto s) WANE_INLINE_LAMBDA {
+        vector const pair(pairs[t][s]);
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          y[t][r] = s == 0 ? pair * v[s][r] : multiply_add(pair, v[s][r], y[t][r]);
+        });
+      });
+    });
+    vector all(whole), lost(rest);
+    void const* const* line = soon;
+    for (index i = 0; i < rows; i += width) {
+      T const *read = reads + i * N, *write = writes + i * write_terms;
+      for (int n = 0; n < each; ++n) __builtin_prefetch(*line++, 0, 2);
+      T const* const end = read + at_most(index{width}, rows - i);
+      for (; read < end; ++read, ++write, state += row_stride) {
+        if constexpr (Fading == fading::row)
+          all = vector(write[N * width]), lost = vector(write[(N + 1) * width]);
+        vector before[R], after[R];
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          before[r] = vector::load(state + r * width);
+          after[r] = Fading == fading::none ? before[r] : lost * before[r];
+        });
+        unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+          vector const query(read[t * width]), key(write[t * width]);
+          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+            y[t][r] = multiply_add(query, before[r], y[t][r]);
+            after[r] = multiply_add(key, v[t][r], after[r]);
+          });
+        });
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          if constexpr (Fading != fading::none) after[r] = multiply_add(all, before[r], after[r]);
+          after[r].store(state + r * width);
+        });
+      }
+    }
+    unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { store(t, r, y[t][r]); });
+    });
+  }
+};
+
+}  // namespace wane

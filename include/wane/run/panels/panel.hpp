@@ -1,0 +1,76 @@
+// A panel: some columns of a head's state, which take a micro-chunk at a time.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/panels/one_pass.hpp"
+#include "wane/run/panels/rows.hpp"
+
+namespace wane {
+
+// `value` and `output` have tokens `token_stride` apart and no gaps between columns.
+template <class Form, int R>
+struct panel : panel_rows<Form, R> {
+  using base = panel_rows<Form, R>;
+  using base::width, base::tokens, base::chunk;
+  using typename base::T, typename base::vector;
+
+  T* state;
+  T const* value;
+  T* output;
+  index token_stride;
+
+  WANE_HOST_INLINE void take() {
+    if constexpr (Form::erasing == erasing::none)
+      take_at_once();
+    else
+      read_then_write();
+  }
+
+ private:
+  // Nothing that is written depends on what is read.
+  WANE_HOST_INLINE void take_at_once() const {
+    one_pass<T, tokens, Form::fading> pass{chunk.reads, chunk.writes, {},        chunk.whole,
+                                           chunk.rest,  base::soon,   base::each};
+    for (int t = 0; t < tokens; ++t) {
+      for (int s = 0; s <= t; ++s) pass.pairs[t][s] = chunk.products.query_key[t][s];
+      if (chunk.has_direct) pass.pairs[t][t] += chunk.direct[t];
+    }
+    auto const at = [&](index t, index r) { return t * token_stride + r * width; };
+    pass.template take<R>(
+        base::rows, state, base::row_stride,
+        [&](auto t, auto r) WANE_INLINE_LAMBDA { return vector::load(value + at(t, r)); },
+        [&](auto t, auto r, vector y) WANE_INLINE_LAMBDA { y.store(output + at(t, r)); });
+  }
+
+  WANE_HOST_INLINE void read_then_write() {
+    vector found[Form::reads][R];  // by queries, then by erase_reads
+    this->read(state, chunk.reads, Form::reads * width, found);
+    vector u[tokens][R], v[tokens][R];
+    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+        v[t][r] = vector::load(value + t * token_stride + r * width);
+        u[t][r] = found[tokens + t][r];
+      });
+      answer<t>(found[t], u, v);
+    });
+    this->write(state, state, u, v);
+  }
+
+  // y holds what query t finds in the state.
+  template <int t>
+  WANE_HOST_INLINE void answer(vector (&y)[R], vector (&u)[tokens][R],
+                               vector (&v)[tokens][R]) const {
+    auto const& products = chunk.products;
+    if (chunk.has_direct) base::add(chunk.direct[t], v[t], y);
+    this->template erase<t>(u, v);
+    unroll<t + 1>([&](auto s) WANE_INLINE_LAMBDA {
+      base::add(products.query_key[t][s], v[s], y);
+      if constexpr (Form::erasing == erasing::general)
+        base::add(products.query_write[t][s], u[s], y);
+    });
+    unroll<R>([&](auto r)
+                  WANE_INLINE_LAMBDA { y[r].store(output + t * token_stride + r * width); });
+  }
+};
+
+}  // namespace wane

@@ -1,0 +1,113 @@
+// The states of a head once more, a block of tokens at a time, with what their adjoint needs.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+
+#include "wane/run/panels/gather.hpp"
+#include "wane/run/panels/panel_adjoint.hpp"
+#include "wane/run/shared/aligned.hpp"
+#include "wane/run/shared/lines_ahead.hpp"
+#include "wane/run/shared/panel_columns.hpp"
+
+namespace wane {
+
+// A block of tokens. Lanes: the operator gives its columns in them.
+template <affine_recurrence Op, bool Lanes>
+class replay {
+ public:
+  using T = accumulate_type<Op>;
+  using gatherer = term_gatherer<Op>;
+  using form = typename gatherer::form;
+  static constexpr int width = form::width, tokens = micro_tokens;
+  static constexpr index most_tokens = 64, most_chunks = most_tokens / tokens;
+  static constexpr int widest = simd_bytes == 64 ? (form::erasing == erasing::general ? 2 : 4) : 1;
+
+  explicit replay(Op const& op)
+      : gather_(op),
+        rows_(recurrence_shape(op.shape()).rows),
+        row_blocks_((rows_ + width - 1) / width),
+        panels_{0, recurrence_shape(op.shape()).columns},
+        columns_(panels_.padded()),
+        row_stride_(row_stride_of<T>(panels_.last)),
+        reads_(most_chunks * gather_.numbers_to_read()),
+        writes_(most_chunks * gather_.numbers_to_write()),
+        terms_(most_chunks * gather_.numbers_of_terms()),
+        values_(most_tokens * columns_),
+        erased_(most_tokens * columns_) {}
+
+  static index chunks_of(walk const& w) { return (w.count + tokens - 1) / tokens; }
+
+  // The states of a block from the one before it: with `all`, one after the other at `after`, and
+  // the terms; otherwise the last alone. Meanwhile it asks for the lines `soon`. Where a chunk
+  // resets what is not finite, in_order(tokens, first, last column, before, after) stands in.
+  template <class InOrder>
+  void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon,
+                  InOrder const& in_order) {
+    index const chunks = chunks_of(w);
+    for (index c = 0; c < chunks; ++c) gather(w, c, all);
+    index const step = all ? rows_ * row_stride_ : 0;
+    index const passes = (form::erasing == erasing::none ? 1 : 2) * row_blocks_;
+    int const each = soon.spread(passes * panels_.panels() * chunks);
+    void const* const* lines = soon.begin();
+    panels_.for_panels([&](index first, auto vectors) {
+      T const* from = before;
+      for (index c = 0; c < chunks; ++c, lines += each * passes) {
+        T* const to = after + c * step;
+        index const last = first + vectors * width;
+        if (!chunks_[c].resets || finite(c, from, first, last))
+          take_panel<vectors>({chunks_[c], rows_, row_stride_, lines, each}, from + first,
+                              to + first, c * tokens * columns_ + first);
+        else
+          in_order(w.part(c * tokens, tokens), first, last, from, to);
+        from = to;
+      }
+    });
+  }
+
+  // Whether all that some columns of a chunk take from before it is finite.
+  [[gnu::noinline]] bool finite(index c, T const* state, index first, index last) const {
+    bool good = gather_.finite(chunks_[c]);
+    for (index i = 0; i < rows_; ++i)
+      good = good && all_finite(state + i * row_stride_ + first, last - first);
+    for (index t = c * tokens; t < (c + 1) * tokens; ++t)
+      good = good && all_finite(values_.data() + t * columns_ + first, last - first);
+    return good;
+  }
+
+  panel_columns<T, widest> const& panels() const { return panels_; }
+
+  // Of chunk c of the block: what keys write and what is erased, [tokens][columns], and the terms.
+  micro_chunk<T> const& chunk(index c) const { return chunks_[c]; }
+  T const* written(index c) const { return values_.data() + c * tokens * columns_; }
+  T const* erased(index c) const { return erased_.data() + c * tokens * columns_; }
+  T const* terms(index c) const { return terms_.data() + c * gather_.numbers_of_terms(); }
+
+ private:
+  void gather(walk const& w, index c, bool with_terms) {
+    index const k = c * tokens, count = std::min<index>(tokens, w.count - k);
+    auto const x = gather_.tokens_at(w, k);
+    chunks_[c] = gather_(x, static_cast<int>(count), reads_.data() + c * gather_.numbers_to_read(),
+                         writes_.data() + c * gather_.numbers_to_write(),
+                         with_terms ? terms_.data() + c * gather_.numbers_of_terms() : nullptr);
+    for (index t = 0; t < tokens; ++t)
+      panels_.template load<Lanes>(values_.data() + (k + t) * columns_, t < count, [&](auto j) {
+        return convert<T>(x[static_cast<std::size_t>(t)].value(j));
+      });
+  }
+  template <int R>
+  [[gnu::noinline]] void take_panel(panel_rows<form, R> const& rows, T const* before, T* after,
+                                    index at) {
+    panel_replay<form, R>{rows, before, after, values_.data() + at, erased_.data() + at, columns_}
+        .take();
+  }
+
+  gatherer gather_;
+  index rows_, row_blocks_;
+  panel_columns<T, widest> panels_;
+  index columns_, row_stride_;
+  aligned_numbers<T> reads_, writes_, terms_, values_, erased_;
+  micro_chunk<T> chunks_[most_chunks];
+};
+
+}  // namespace wane

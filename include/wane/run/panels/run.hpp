@@ -1,0 +1,257 @@
+// Affine recurrences in micro-chunks: blocks of time, within them heads, within these panels.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "wane/run/panels/gather.hpp"
+#include "wane/run/panels/panel.hpp"
+#include "wane/run/panels/step.hpp"
+#include "wane/run/shared/aligned.hpp"
+#include "wane/run/shared/lines_ahead.hpp"
+#include "wane/run/shared/panel_columns.hpp"
+#include "wane/run/shared/pieces.hpp"
+
+namespace wane {
+
+// Tokens whose terms are held ready at a time.
+inline constexpr index tokens_at_once = 32;
+
+// The heads [first_head, last_head) of one sequence, and of their states the columns [first, last).
+template <affine_recurrence Op, class Out, class State>
+class affine_runner {
+ public:
+  using T = accumulate_type<Op>;
+  using gatherer = term_gatherer<Op>;
+  using form = typename gatherer::form;
+  using vector = typename form::vector;
+  static constexpr int width = form::width, tokens = micro_tokens;
+  static constexpr index chunks_at_once = tokens_at_once / tokens;
+  // Vectors of columns side by side: as many as leave registers for the tokens' sums.
+  static constexpr int widest = simd_bytes == 64 ? 2 : 1;
+  // Times that the rows of a state are gone through for a chunk.
+  static constexpr index passes = form::erasing == erasing::none ? 1 : 2;
+  using panels = panel_columns<T, widest>;
+
+  affine_runner(Op const& op, sequence_view<Out> const& output, index first, index last,
+                index heads)
+      : op_(op),
+        output_(output),
+        gather_(op),
+        rows_(recurrence_shape(op.shape()).rows),
+        panels_{first, last},
+        columns_(panels_.padded()),
+        states_(heads * rows_ * columns_),
+        reads_(chunks_at_once * gather_.numbers_to_read()),
+        writes_(chunks_at_once * gather_.numbers_to_write()),
+        values_(tokens_at_once * columns_),
+        outputs_(tokens_at_once * columns_),
+        stores_(choose_stores(op, output)),
+        in_lanes_((layout_of(op) & layout_of(output)).columns) {}
+
+  // A part of the walk of the first head, from states before to states after.
+  void operator()(walk w, index heads, state_view<State const> const& before,
+                  state_view<State> const& after) {
+    index const first_head = w.head;
+    auto const of_head = [&](index h) { return states_.data() + h * rows_ * columns_; };
+    for (index h = 0; h < heads; ++h)
+      load_state(before.values, w.sequence, first_head + h, of_head(h));
+    for (index k = 0; k < w.count; k += tokens_at_once)
+      for (index h = 0; h < heads; ++h) {
+        w.head = first_head + h;
+        walk next = w.part(k + (h + 1 < heads ? 0 : tokens_at_once), tokens_at_once);
+        next.head = first_head + (h + 1) % heads;
+        take(w.part(k, tokens_at_once), of_head(h), next);
+      }
+    for (index h = 0; h < heads; ++h)
+      save_state(after.values, w.sequence, first_head + h, of_head(h));
+  }
+
+ private:
+  // The panels of a state lie one after the other, each [rows, its columns]. Calls
+  // body(row of the state, its first column, how many of them are there, and its numbers)
+  template <class Body>
+  void for_rows(T* state, Body const& body) const {
+    panels_.for_panels([&](index first, auto vectors) {
+      constexpr index own = vectors * width;
+      for (index i = 0; i < rows_; ++i)
+        body(i, panels_.first + first, std::min(own, panels_.count() - first),
+             state + first * rows_ + i * own);
+    });
+  }
+  void load_state(view<State const, 4> const& from, index sequence, index head, T* state) const {
+    std::fill_n(state, rows_ * columns_, T(0));
+    if (from.data)
+      for_rows(state, [&](index i, index first, index count, T* row) {
+        for (index j = 0; j < count; ++j)
+          row[j] = static_cast<T>(from(sequence, head, i, first + j));
+      });
+  }
+  void save_state(view<State, 4> const& to, index sequence, index head, T* state) const {
+    if (to.data)
+      for_rows(state, [&](index i, index first, index count, T const* row) {
+        for (index j = 0; j < count; ++j)
+          to(sequence, head, i, first + j) = static_cast<State>(row[j]);
+      });
+  }
+
+  // Some tokens of one head, while the next are brought near.
+  void take(walk const& w, T* state, walk const& next) {
+    index const count = (w.count + tokens - 1) / tokens;
+    for (index c = 0; c < count; ++c) {
+      index const k = c * tokens;
+      auto const x = gather_.tokens_at(w, k);
+      int const present = static_cast<int>(std::min<index>(tokens, w.count - k));
+      chunks_[c] = gather_(x, present, reads_.data() + c * gather_.numbers_to_read(),
+                           writes_.data() + c * gather_.numbers_to_write());
+      for (int t = 0; t < tokens; ++t)
+        load_values(x[static_cast<std::size_t>(t)], t < present,
+                    values_.data() + (k + t) * columns_);
+    }
+    int const each = want(next, count);
+    void const* const* soon = soon_.begin();
+    panels_.for_panels([&](index first, auto vectors) {
+      for (index c = 0; c < count; ++c, soon += each * passes * row_blocks())
+        take_chunk<vectors>(w, c, first, state + first * rows_, soon, each);
+    });
+    store_outputs(w);
+  }
+
+  template <int R>
+  void take_chunk(walk const& w, index c, index first, T* state, void const* const* soon,
+                  int each) {
+    index const at = c * tokens * columns_ + first;
+    auto const& chunk = chunks_[c];
+    T* const value = values_.data() + at;
+    if (chunk.resets && !finite(chunk, state, R * width, value))
+      return in_order(w.part(c * tokens, tokens), first, R * width, state, outputs_.data() + at);
+    take_panel<form, R>(chunk, rows_, state, value, outputs_.data() + at, columns_, soon, each);
+  }
+
+  // Token by token: what a reset does to numbers that are not finite.
+  [[gnu::noinline]] void in_order(walk const& w, index first, index count, T* state, T* out) {
+    index const j = panels_.first + first, last = panels_.last;
+    view<T, 2> const panel(state - j, {rows_, last}, {count, 1});
+    for (index k = 0; k < w.count; ++k, out += columns_)
+      advance_columns<T>(op_.at(w.token(k)), panel, std::integral_constant<int, 1>{}, j,
+                         static_cast<int>(std::min(count, last - j)),
+                         [&](index column, T y) { out[column - j] = y; });
+  }
+  [[gnu::noinline]] bool finite(micro_chunk<T> const& chunk, T const* state, index count,
+                                T const* value) const {
+    bool good = gather_.finite(chunk) && all_finite(state, rows_ * count);
+    for (int t = 0; t < tokens; ++t) good = good && all_finite(value + t * columns_, count);
+    return good;
+  }
+
+  // Lists the memory of some tokens, so that the panels of `chunks` micro-chunks ask for it bit by
+  // bit, and returns how many lines at a time.
+  int want(walk const& w, index chunks) {
+    soon_.clear();
+    soon_.add(op_, w);
+    return soon_.spread(passes * panels_.panels() * chunks * row_blocks());
+  }
+  index row_blocks() const { return (rows_ + width - 1) / width; }
+
+  void load_values(typename gatherer::Token const& x, bool present, T* row) const {
+    auto const value = [&](auto j) { return convert<T>(x.value(j)); };
+    if constexpr (reads_lanes<Op>)
+      if (in_lanes_) return panels_.template load<true>(row, present, value);
+    panels_.template load<false>(row, present, value);
+  }
+
+  void store_outputs(walk const& w) {
+    for (index k = 0; k < w.count; ++k) {
+      auto const at = w.token(k);
+      T* const row = outputs_.data() + k * columns_;
+      index const first = panels_.first;
+      index j = 0, count = panels_.count();
+      if constexpr (normalised_recurrence<Op>) {
+        T const divisor = divisor_of(op_, row[--count]);
+        for (index c = 0; c < count; ++c) row[c] /= divisor;
+      }
+      if constexpr (std::is_same_v<T, Out>)
+        if (stores_ == store_by::stream)
+          for (; j + width <= count; j += width)
+            stream(output_.element(at, first + j), vector::load(row + j));
+      if (in_lanes_) {
+        for (; j + width <= count; j += width)
+          output_.write(at, lanes<width>{first + j}, vector::load(row + j));
+      }
+      for (; j < count; ++j) output_.write(at, first + j, row[j]);
+    }
+  }
+
+  Op const& op_;
+  sequence_view<Out> const& output_;
+  gatherer gather_;
+  index rows_;
+  panels panels_;
+  index columns_;  // with those that fill up
+  aligned_numbers<T> states_, reads_, writes_, values_, outputs_;
+  micro_chunk<T> chunks_[chunks_at_once];
+  lines_ahead soon_;
+  store_by stores_;
+  bool in_lanes_;
+};
+
+// The same code for every operator of a form.
+template <class Form, int R, class T = typename Form::scalar>
+[[gnu::noinline]] void take_panel(micro_chunk<T> const& chunk, index rows, T* state, T const* value,
+                                  T* output, index token_stride, void const* const* soon,
+                                  int each) {
+  panel<Form, R>{{chunk, rows, R * Form::width, soon, each}, state, value, output, token_stride}
+      .take();
+}
+
+// What a task has of a sequence: some heads, and of their states the columns [first, last).
+struct affine_share {
+  index head, heads, first, last;
+};
+// A sequence in shares, one or more for each of its part of the threads: groups of heads, so that a
+// block of time is read while its pages are known, and heads that are left over cut in columns.
+inline std::vector<affine_share> shares_of(recurrence_shape const& shape, index sequences,
+                                           int threads, index strip) {
+  index const groups =
+      std::clamp<index>((threads + sequences - 1) / std::max<index>(sequences, 1), 1, shape.heads);
+  index const heads = shape.heads / groups, rest = shape.heads % groups;
+  // A multiple of as many pieces as there are groups.
+  index const piece_of_rest =
+      columns_per_task(shape.columns, std::gcd(rest, groups), static_cast<int>(groups), strip);
+  std::vector<affine_share> shares;
+  auto const add = [&](index head, index count, index piece) {
+    for (index first = 0; first < shape.columns; first += piece)
+      shares.push_back({head, count, first, std::min(first + piece, shape.columns)});
+  };
+  for (index g = 0; g < groups; ++g)
+    add(g * heads, heads, columns_per_task(shape.columns, sequences * groups, threads, strip));
+  for (index h = groups * heads; h < shape.heads; ++h) add(h, 1, piece_of_rest);
+  return shares;
+}
+
+template <runs_in_panels Op, class Out, class State>
+void run_affine(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+  recurrence_shape const shape = op.shape();
+  // What divides all columns is found where they are.
+  index const strip =
+      normalised_recurrence<Op> ? shape.columns : affine_runner<Op, Out, State>::panels::strip;
+  int const threads = threads_to_use(options.threads);
+  index const sequences = sequences_of(shape, options.packed);
+  auto const shares = shares_of(shape, sequences, threads, strip);
+  index const count = std::ssize(shares);
+  for_each_task(sequences * count, threads, [&](index task) {
+    affine_share const share = shares[static_cast<std::size_t>(task % count)];
+    walk const w =
+        walk_of(task / count * shape.heads + share.head, shape, options, options.initial.positions);
+    affine_runner<Op, Out, State> runner(op, output, share.first, share.last, share.heads);
+    for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto state) {
+      if (part.count > 0) return runner(part, share.heads, state.before, state.after);
+      for (index const end = share.head + share.heads; state.head < end; ++state.head)
+        keep(state, shape.rows, share.first, share.last);
+    });
+    stream_fence();
+  });
+}
+
+}  // namespace wane

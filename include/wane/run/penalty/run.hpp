@@ -1,0 +1,76 @@
+// run for penalised memories: blocks of write directions, and S on each block of them.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "wane/run/panels/run.hpp"
+#include "wane/run/penalty/tokens.hpp"
+
+namespace wane {
+
+// Tokens whose write directions are held at a time.
+inline constexpr index directions_at_once = 256;
+
+// A sequence and head: parts of its walk, each with the state before and after.
+template <penalised_memory Op, class Out>
+class penalised_runner {
+ public:
+  using T = typename Op::accumulate;
+  using memory = decltype(std::declval<Op const&>().memory({}, index{}));
+
+  penalised_runner(Op const& op, sequence_view<Out> const& output)
+      : op_(op),
+        output_(output),
+        rows_(recurrence_shape(op.shape()).rows),
+        columns_(op.output_columns()),
+        penalty_(op),
+        directions_(static_cast<std::size_t>(directions_at_once * rows_)),
+        held_(static_cast<std::size_t>(rows_ * columns_)) {}
+
+  template <class Access>
+  void operator()(walk const& w, Access const& state) {
+    penalty_.load(w.head, [&](index i, index j) { return state.load(i, columns_ + j); });
+    view<T, 2> const held(held_.data(), rows_, columns_);
+    for (index i = 0; i < rows_; ++i)
+      for (index j = 0; j < columns_; ++j) held(i, j) = state.load(i, j);
+
+    for (index k = 0; k < w.count; k += directions_at_once) take(w.part(k, directions_at_once));
+
+    for (index i = 0; i < rows_; ++i) {
+      for (index j = 0; j < columns_; ++j) state.save(i, j, held(i, j));
+      for (index j = 0; j < rows_; ++j) state.save(i, columns_ + j, penalty_.factor()(i, j));
+      if constexpr (fading_penalty<Op>)
+        state.save(i, columns_ + rows_, i == 0 ? penalty_.log_left() : T(0));
+    }
+  }
+
+ private:
+  void take(walk const& w) {
+    index const origin = std::min(w.first, w.token(w.count - 1).time);
+    T* const directions = directions_.data();
+    penalty_.write_directions(
+        w, [&](index k) { return directions + (w.token(k).time - origin) * rows_; },
+        [](index, T) {});
+    memory const s = op_.memory({directions, {1, w.count, 1, rows_}, {0, rows_, 0, 1}}, origin);
+    state_view<T> const held{{held_.data(), {1, 1, rows_, columns_}, {0, 0, columns_, 1}}};
+    affine_runner<memory, Out, T>(s, output_, 0, columns_, 1)(w, 1, held, held);
+  }
+
+  Op const& op_;
+  sequence_view<Out> const output_;
+  index const rows_, columns_;
+  penalty_runner<Op> penalty_;
+  std::vector<T> directions_, held_;
+};
+
+template <penalised_memory Op, class Out, class State>
+void run_penalised(Op const& op, sequence_view<Out> const& output,
+                   run_options<State> const& options) {
+  for_each_piece(op, options, recurrence_shape(op.shape()).columns, threads_to_use(options.threads),
+                 [&](walk const& w, index, index, auto const& state) {
+                   penalised_runner<Op, Out>(op, output)(w, state);
+                 });
+}
+
+}  // namespace wane

@@ -1,0 +1,138 @@
+// adjoint for banks of poles: the chunks of the run turned round, and sums for the poles.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <utility>
+
+#include "wane/run/adjoint.hpp"
+#include "wane/run/poles/gradients.hpp"
+#include "wane/run/poles/run.hpp"
+
+namespace wane {
+
+// Some columns of a walk, from its last token to its first.
+template <pole_bank Op, class Out, class Gradients>
+class pole_adjoint {
+ public:
+  using T = real_type<accumulate_type<Op>>;
+  static constexpr bool leave = leaving_inputs<Op>;
+
+  pole_adjoint(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+               index head, index first, index last)
+      : op_(op),
+        dy_(dy),
+        gradients_(gradients),
+        columns_{first, last},
+        cotangent_(op, head, first, last - first),
+        reach_(op.reach(head)),
+        many_(op, head, first, last - first),
+        one_(op, head, first, last - first),
+        in_(pole_tokens * cotangent_.stride()),
+        out_(pole_tokens * cotangent_.stride()) {}
+
+  template <class State>
+  void operator()(walk const& w, adjoint_options<State> const& options) const {
+    state_access<accumulate_type<Op>, State> const access{
+        options.final_gradient, options.initial_gradient, w.sequence, w.head};
+    cotangent_.load(access, true);
+    index chunks = 0, tokens = 0;  // since cotangents were corrected
+    auto const correct = [&] {
+      T* const sums = cotangent_.sums();
+      index const stride = cotangent_.stride(), columns = columns_.padded();
+      if (chunks > 0) many_.correct(sums, stride, columns, std::exchange(chunks, 0));
+      if (tokens > 0) one_.correct(sums, stride, columns, std::exchange(tokens, 0));
+    };
+    for (index k = w.count; k > 0;) {
+      index room = k, slot = 0;
+      if constexpr (leave) {
+        slot = (w.position - 2 + k) % reach_;  // of the last token that is left
+        room = std::min(room, slot + 1);
+      }
+      if (room >= pole_tokens) {
+        k -= take(many_, w, k - pole_tokens, slot + 1 - pole_tokens);
+        if (++chunks == chunks_between_corrections) correct();
+      } else {
+        k -= take(one_, w, k - 1, slot);
+        if (++tokens == chunks_between_corrections) correct();
+      }
+      if constexpr (leave)
+        if ((w.position - 1 + k) % reach_ == 0) correct(), cotangent_.restart_back();
+    }
+    correct();
+    cotangent_.save(access, true);
+  }
+
+ private:
+  template <int N>
+  index take(pole_chunk<Op, N> const& chunk, walk const& w, index k, index slot) const {
+    index const stride = cotangent_.stride();
+    for (int t = 0; t < N; ++t) {
+      auto const at = w.token(k + t);
+      columns_.template load<false>(in_.data() + t * stride, true,
+                                    [&](index j) { return convert<T>(dy_.read(at, j)); });
+    }
+    T* const left = cotangent_.ring(leave ? slot : 0);
+    for (index j = 0; j < columns_.padded(); j += pole_chunk<Op, N>::width)
+      chunk.answer_back(in_.data() + j, left + j, out_.data() + j, cotangent_.sums() + j, stride,
+                        j);
+    for (int t = 0; t < N; ++t)
+      for (index j = 0; j < columns_.count(); ++j)
+        gradients_.values.write(w.token(k + t), columns_.first + j, out_.data()[t * stride + j]);
+    return N;
+  }
+
+  Op const op_;
+  sequence_view<Out const> const dy_;
+  Gradients const& gradients_;
+  panel_columns<T, 1> const columns_;
+  pole_state<Op> const cotangent_;
+  index const reach_;
+  pole_chunk<Op, pole_tokens> const many_;
+  pole_chunk<Op, 1> const one_;
+  aligned_numbers<T> const in_, out_;
+};
+
+// The adjoint of a bank of poles, as wane::adjoint says. `gradients` has `values`, the gradient of
+// what it reads, and may take poles (run/poles/gradients.hpp); where wants_poles() is false these
+// are not computed. Nothing is kept: time is O(T P V), memory that of a state.
+template <pole_bank Op, class Out, class Gradients, class State = accumulate_type<Op>>
+void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
+             adjoint_options<State> const& options = {}) {
+  check_state_holds_inputs<Op, State>();
+  index const sequences = check_shapes(op, output_gradient, options);
+  check_gradients(op, gradients, sequences);
+  recurrence_shape const shape = op.shape();
+  sequence_view<Out const> const dy = output_gradient;
+  index const piece = std::min<index>(columns_of_piece(op), 128), poles = op.poles();
+  index const pieces = (shape.columns + piece - 1) / piece;
+  bool const of_poles = gradients.wants_poles();
+  auto const size = [](index n) { return static_cast<std::size_t>(n); };
+  std::vector<std::complex<double>> log_pole(size(of_poles ? shape.heads * pieces * poles : 0)),
+      weight(size(of_poles ? shape.heads * poles * shape.columns : 0));
+  for_each_task(shape.heads * pieces, threads_to_use(options.threads), [&](index task) {
+    index const head = task / pieces, first = task % pieces * piece;
+    index const last = std::min(first + piece, shape.columns);
+    pole_adjoint<Op, Out, Gradients> const of_values(op, dy, gradients, head, first, last);
+    auto const for_walks = [&](auto const& body) {
+      for (index n = 0; n < sequences; ++n)
+        body(walk_of(n * shape.heads + head, shape, options, options.initial.positions));
+    };
+    if (of_poles) {  // first, as initial_gradient may be the memory of final_gradient
+      pole_sensitivity<Op, Out> const of_head(op, dy, head, first, last);
+      for_walks([&](walk const& w) { of_head(w, options); });
+      of_head.give(log_pole.data() + task * poles, weight.data() + head * poles * shape.columns,
+                   shape.columns);
+    }
+    for_walks([&](walk const& w) { of_values(w, options); });
+  });
+  if (!of_poles) return;
+  for (index head = 0; head < shape.heads; ++head) {
+    std::complex<double>* const sum = log_pole.data() + head * pieces * poles;
+    for (index p = 1; p < pieces; ++p)
+      for (index i = 0; i < poles; ++i) sum[i] += sum[p * poles + i];
+    gradients.poles(
+        op, head, pole_gradients{shape.columns, sum, weight.data() + head * poles * shape.columns});
+  }
+}
+
+}  // namespace wane

@@ -1,0 +1,138 @@
+// run for banks of poles: chunk after chunk, some columns of each.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <utility>
+
+#include "wane/run/poles/state.hpp"
+#include "wane/run/shared/pieces.hpp"
+
+namespace wane {
+
+// Columns that go together where what they share is little.
+inline constexpr index pole_columns = 64;
+// As many go together as a second-level cache holds sums of.
+template <pole_bank Op>
+index columns_of_piece(Op const& op) {
+  index const sums = op.poles() * (leaving_inputs<Op> ? 4 : 2);
+  index const bytes = sums * index{sizeof(real_type<accumulate_type<Op>>)};
+  index const most = std::max<index>(1, (index{384} << 10) / bytes / 64) * 64;
+  return std::min(recurrence_shape(op.shape()).columns, most);
+}
+
+// Columns [first, last) of a head.
+template <pole_bank Op, class Out>
+class pole_runner {
+ public:
+  using T = real_type<accumulate_type<Op>>;
+
+  pole_runner(Op const& op, sequence_view<Out> const& output, index head, index first, index last)
+      : op_(op),
+        output_(output),
+        columns_{first, last},
+        state_(op, head, first, last - first),
+        reach_(op.reach(head)),
+        many_(op, head, first, last - first),
+        one_(op, head, first, last - first),
+        in_(pole_tokens * state_.stride()),
+        out_(pole_tokens * state_.stride()),
+        in_lanes_((layout_of(op.values()) & layout_of(output)).columns) {}
+
+  template <class Access>
+  void operator()(walk const& w, Access const& access) const {
+    load(access);
+    advance(w);
+    save(access);
+  }
+  // The same in parts: tokens of walks that follow each other between a load and a save.
+  template <class Access>
+  void load(Access const& access) const {
+    state_.load(access);
+  }
+  template <class Access>
+  void save(Access const& access) const {
+    state_.save(access);
+  }
+  void advance(walk const& w) const {
+    index chunks = 0, tokens = 0;  // since sums were corrected
+    auto const correct = [&] {
+      index const stride = state_.stride(), columns = columns_.padded();
+      if (chunks > 0) many_.correct(state_.sums(), stride, columns, std::exchange(chunks, 0));
+      if (tokens > 0) one_.correct(state_.sums(), stride, columns, std::exchange(tokens, 0));
+    };
+    for (index k = 0; k < w.count;) {
+      index room = w.count - k, slot = 0;
+      if constexpr (pole_state<Op>::leave) {
+        slot = (w.position - 1 + k) % reach_;
+        if (slot == 0) correct(), state_.restart();
+        room = std::min(room, reach_ - slot);
+      }
+      if (room < pole_tokens) {
+        k += take(one_, w, k, slot);
+        if (++tokens == chunks_between_corrections) correct();
+        continue;
+      }
+      k += take(many_, w, k, slot);
+      if (++chunks == chunks_between_corrections) correct();
+    }
+    correct();
+  }
+
+ private:
+  template <int N>
+  index take(pole_chunk<Op, N> const& chunk, walk const& w, index k, index slot) const {
+    index const stride = state_.stride();
+    for (int t = 0; t < N; ++t) {
+      auto const at = w.token(k + t);
+      auto const values = op_.values();
+      auto const read = [&](auto j) WANE_INLINE_LAMBDA { return convert<T>(values.read(at, j)); };
+      T* const to = in_.data() + t * stride;
+      in_lanes_ ? columns_.template load<true>(to, true, read)
+                : columns_.template load<false>(to, true, read);
+    }
+    T* const left = state_.ring(slot);
+    for (index j = 0; j < columns_.padded(); j += pole_chunk<Op, N>::width)
+      chunk.answer(in_.data() + j, left + j, out_.data() + j, state_.sums() + j, stride, j);
+    if constexpr (pole_state<Op>::leave) std::copy_n(in_.data(), N * stride, left);
+    for (int t = 0; t < N; ++t) {
+      auto const at = w.token(k + t);
+      T const* const y = out_.data() + t * stride;
+      if (in_lanes_)
+        columns_.for_lanes([&](index j, auto vectors, auto columns) WANE_INLINE_LAMBDA {
+          unroll<vectors>([&](auto r) WANE_INLINE_LAMBDA {
+            output_.write(at, columns(r),
+                          pole_chunk<Op, N>::vector::load(y + j + r * pole_chunk<Op, N>::width));
+          });
+        });
+      else
+        for (index j = 0; j < columns_.count(); ++j) output_.write(at, columns_.first + j, y[j]);
+    }
+    return N;
+  }
+
+  Op const op_;
+  sequence_view<Out> const output_;
+  panel_columns<T, 1> const columns_;
+  pole_state<Op> const state_;
+  index const reach_;
+  pole_chunk<Op, pole_tokens> const many_;
+  pole_chunk<Op, 1> const one_;
+  aligned_numbers<T> const in_, out_;
+  bool const in_lanes_;
+};
+
+template <pole_bank Op, class Out, class State>
+void run_poles(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+  check_state_holds_inputs<Op, State>();
+  recurrence_shape const shape = op.shape();
+  int const threads = threads_to_use(options.threads);
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const piece =
+      std::min(columns_of_piece(op), columns_per_task(shape.columns, walks, threads, 64));
+  for_each_piece(op, options, piece, threads,
+                 [&](walk const& w, index first, index last, auto const& state) {
+                   pole_runner<Op, Out>(op, output, w.head, first, last)(w, state);
+                 });
+}
+
+}  // namespace wane

@@ -1,0 +1,41 @@
+// Memory that will be read soon, asked for bit by bit while other work goes on.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "wane/core/state/walk.hpp"
+
+namespace wane {
+
+class lines_ahead {
+ public:
+  void clear() { lines_.clear(); }
+
+  // `count` neighbours from x on.
+  template <class T>
+  void add(T const* x, index count) {
+    for (index i = 0; i < count; i += index{64 / sizeof *x}) lines_.push_back(x + i);
+  }
+  // What the operator reads for the tokens of a walk.
+  template <class Op>
+  void add(Op const& op, walk const& w) {
+    if constexpr (knows_rows<Op>)
+      for (index k = 0; k < w.count; ++k)
+        op.each_row(w.token(k), [&](auto const* row, index count) { add(row, count); });
+  }
+
+  // Shares the lines among so many turns of equal size, which it returns.
+  int spread(index turns) {
+    if (lines_.empty() || turns == 0) return 0;
+    auto const count = static_cast<std::size_t>(turns), each = (lines_.size() + count - 1) / count;
+    lines_.resize(each * count, lines_.back());
+    return static_cast<int>(each);
+  }
+  void const* const* begin() const { return lines_.data(); }
+
+ private:
+  std::vector<void const*> lines_;
+};
+
+}  // namespace wane

@@ -1,0 +1,114 @@
+// How the work of a run is divided into tasks, and how they reach the carried state.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "wane/core/call/run_options.hpp"
+#include "wane/core/numbers/threads.hpp"
+#include "wane/run/channels/columns.hpp"
+
+namespace wane {
+
+// The state before and after a piece of a walk, element by element.
+template <class V, class State>
+struct state_access {
+  state_view<State const> before;
+  state_view<State> after;
+  index sequence, head;
+
+  V load(index i, index j) const {
+    return before.present() ? static_cast<V>(before.values(sequence, head, i, j)) : V(0);
+  }
+  void save(index i, index j, V s) const {
+    if (after.present()) after.values(sequence, head, i, j) = static_cast<State>(s);
+  }
+
+  // Columns [first, last) of a state of one row.
+  std::vector<V> load_columns(index first, index last) const {
+    std::vector<V> columns(static_cast<std::size_t>(last - first), V(0));
+    if (before.present())
+      for (index j = first; j < last; ++j)
+        columns[static_cast<std::size_t>(j - first)] = load(0, j);
+    return columns;
+  }
+  void save_columns(index first, std::vector<V> const& columns) const {
+    if (after.present())
+      for (V const& s : columns) save(0, first++, s);
+  }
+};
+
+// The state of a walk without tokens, to the bit.
+template <class Access>
+void keep(Access const& state, index rows, index first, index last) {
+  for (index i = 0; i < rows; ++i)
+    for (index j = first; j < last; ++j) state.save(i, j, state.load(i, j));
+}
+
+// Bytes beyond which stores go past the caches: several times a second-level cache.
+inline constexpr index streaming_bytes = index{8} << 20;
+
+template <class Out>
+bool is_large(recurrence_shape const& shape) {
+  index const numbers = shape.batch * shape.time * shape.heads * shape.columns;
+  return numbers * static_cast<index>(3 * sizeof(Out)) >= streaming_bytes;
+}
+
+template <class Op, class Out>
+store_by choose_stores(Op const& op, sequence_view<Out> const& output) {
+  if (!(layout_of(op) & layout_of(output)).columns) return store_by::number;
+  bool const streams = is_large<Out>(op.shape()) && can_stream<accumulate_type<Op>>(output);
+  return streams ? store_by::stream : store_by::vector;
+}
+
+// Columns are cut so that every thread has work, in pieces of a multiple of `least`.
+inline index columns_per_task(index columns, index walks, int threads, index least) {
+  if (walks == 0 || walks >= threads || threads == 1) return columns;
+  index const pieces = (threads + walks - 1) / walks;
+  return ((columns + pieces - 1) / pieces + least - 1) / least * least;
+}
+
+// Calls task(part, state) for the parts of a walk between the states to keep, in their order.
+template <class V, class State, class Task>
+void for_each_part(walk const& w, run_options<State> const& options, Task const& task) {
+  state_view<State const> before = options.initial;
+  index done = 0;
+  auto const go_to = [&](index end, state_view<State> const& after) {
+    task(w.part(done, end - done), state_access<V, State>{before, after, w.sequence, w.head});
+    before = after;
+    done = end;
+  };
+  for (auto const& kept : options.keep) go_to(std::min(kept.tokens, w.count), kept.state);
+  go_to(w.count, options.final);
+}
+
+// Calls task(walk, first, last, state) for pieces [first, last) of `piece` columns of every walk,
+// cut where states are kept.
+template <class Op, class State, class Task>
+void for_each_piece(Op const& op, run_options<State> const& options, index piece, int threads,
+                    Task const& task) {
+  recurrence_shape const shape = op.shape();
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const pieces = (shape.columns + piece - 1) / piece;
+  for_each_task(walks * pieces, threads, [&](index i) {
+    walk const w = walk_of(i / pieces, shape, options, options.initial.positions);
+    index const first = i % pieces * piece, last = std::min(first + piece, shape.columns);
+    for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto const& state) {
+      if (part.count == 0) return keep(state, shape.rows, first, last);
+      task(part, first, last, state);
+      stream_fence();
+    });
+  });
+}
+
+// body(place) for the tokens that are there, of every sequence and head.
+template <class Options, class Body>
+void for_each_place(recurrence_shape const& shape, Options const& options, Body const& body) {
+  for_each_task(shape.batch * shape.heads, threads_to_use(options.threads), [&](index task) {
+    index const batch = task / shape.heads;
+    index const end = tokens_of(batch, shape.time, {}, options.lengths).end;
+    for (index t = 0; t < end; ++t) body(place<>{batch, t, task % shape.heads});
+  });
+}
+
+}  // namespace wane

@@ -1,0 +1,119 @@
+// adjoint_two_sided: gradients of run_two_sided, the sum of those of its two sides.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/poles/adjoint.hpp"
+#include "wane/run/two_sided/run.hpp"
+
+namespace wane {
+
+// Receives the gradients of the future, and leaves out of them what a token gave itself: the past
+// counts that.
+template <pole_bank Future, class Out, class Gradients>
+class future_gradients {
+ public:
+  template <class Options>
+  future_gradients(Future const& future, sequence_view<Out const> const& dy, Gradients const& to,
+                   Options const& options)
+      : to_(to), columns_(dy.extent[3]), centre_(numbers(dy)), values{to, dy, {}} {
+    recurrence_shape const shape = future.shape();
+    values.own.resize(numbers(dy));
+    for_each_task(shape.heads, threads_to_use(options.threads), [&](index head) {
+      for (index j = 0; j < columns_; ++j) values.own[at(head, j)] = own_weight(future, head, j);
+      if (!wants_poles()) return;
+      for (index n = 0; n < sequences_of(shape, options.packed); ++n) {
+        walk const w = walk_of(n * shape.heads + head, shape, options, nullptr);
+        for (index k = 0; k < w.count; ++k)
+          for (index j = 0; j < columns_; ++j)
+            centre_[at(head, j)] += convert<double>(dy.read(w.token(k), j)) *
+                                    convert<double>(future.values().read(w.token(k), j));
+      }
+    });
+  }
+
+  void check(Future const& op) const { to_.check(op); }
+  bool wants_poles() const { return to_.wants_poles(); }
+  void poles(Future const& op, index head, pole_gradients const& g) const {
+    std::vector<std::complex<double>> weight(g.weight, g.weight + op.poles() * columns_);
+    for (std::size_t n = 0; n < weight.size(); ++n)
+      weight[n] -= centre_[at(head, static_cast<index>(n) % columns_)];
+    to_.poles(op, head, pole_gradients{columns_, g.log_pole, weight.data()});
+  }
+
+ private:
+  static std::size_t numbers(sequence_view<Out const> const& dy) {
+    return static_cast<std::size_t>(dy.extent[2] * dy.extent[3]);
+  }
+  std::size_t at(index head, index j) const {
+    return static_cast<std::size_t>(head * columns_ + j);
+  }
+
+  struct of_values {
+    Gradients const& to;
+    sequence_view<Out const> dy;
+    std::vector<double> own;
+
+    template <class V>
+    void write(place<> where, index j, V g) const {
+      auto const weight =
+          static_cast<V>(own[static_cast<std::size_t>(where.head * dy.extent[3] + j)]);
+      to.values.write(where, j, g - weight * convert<V>(dy.read(where, j)));
+    }
+  };
+
+  Gradients const& to_;
+  index const columns_;
+  std::vector<double> centre_;
+
+ public:
+  of_values values;
+};
+
+// Adds the gradients of the past to what is there.
+template <pole_bank Past, class Gradients>
+struct added_gradients {
+  struct of_values {
+    Gradients const& to;
+
+    template <class V>
+    void write(place<> where, index j, V g) const {
+      if (to.values.data) to.values.write(where, j, convert<V>(to.values.read(where, j)) + g);
+    }
+  };
+
+  Gradients const& to;
+  of_values values = {to};
+
+  void check(Past const& op) const { to.check(op); }
+  bool wants_poles() const { return to.wants_poles(); }
+  void poles(Past const& op, index head, pole_gradients const& g) const {
+    to.poles(op, head, g, true);
+  }
+};
+
+// The vector-Jacobian product of run_two_sided(past, future, y, ...), as wane::adjoint is that of
+// run: from dL/dy (`output_gradient`, [B, T, H, columns]) to `gradients`, which receives the sum of
+// both sides, so that what a parameter does in both counts twice; poles(op, head, g, add) of it is
+// called for the future, and, adding, for the past. States are those of the past. Nothing is kept:
+// time is O(T P V), memory that of a state. The result is the same bits for any number of threads.
+// Throws wane::error, before anything is written, when a shape does not fit.
+template <pole_bank Past, pole_bank Future, class Out, class Gradients,
+          class State = accumulate_type<Past>>
+void adjoint_two_sided(Past const& past, Future const& future, sequence_view<Out> output_gradient,
+                       Gradients const& gradients, adjoint_options<State> const& options = {}) {
+  check_sides(past, future);
+  check_gradients(past, gradients, check_shapes(past, output_gradient, options));
+  adjoint_options<accumulate_type<Future>> const ahead{.packed = options.packed,
+                                                       .lengths = options.lengths,
+                                                       .direction = opposite(options.direction),
+                                                       .threads = options.threads};
+  check_gradients(future, gradients, check_shapes(future, output_gradient, ahead));
+  sequence_view<Out const> const dy = output_gradient;
+  adjoint(
+      future, dy,
+      future_gradients<Future, std::remove_const_t<Out>, Gradients>(future, dy, gradients, ahead),
+      ahead);
+  adjoint(past, dy, added_gradients<Past, Gradients>{gradients}, options);
+}
+
+}  // namespace wane

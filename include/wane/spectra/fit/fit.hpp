@@ -1,0 +1,79 @@
+// The best fit of a kernel by exponentials of given rates, in the largest error over the lags.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "wane/spectra/checks.hpp"
+#include "wane/spectra/fit/exponential_basis.hpp"
+#include "wane/spectra/fit/fit_error.hpp"
+#include "wane/spectra/fit/kernels.hpp"
+#include "wane/spectra/fit/lags.hpp"
+#include "wane/spectra/fit/minimax.hpp"
+
+namespace wane::spectra {
+
+// The best fit in the span of a basis of the rates.
+inline kernel_fit fit_in(exponential_basis const& basis, std::vector<double> const& rates,
+                         std::vector<std::int64_t> const& lags, std::vector<double> const& values,
+                         std::vector<double> const& row_scale, double tolerance) {
+  kernel_fit result;
+  result.weights.assign(rates.size(), 0.0);
+  result.rank = basis.rank();
+  std::vector<std::size_t> reference;
+  for (int pass = 0; pass < 2; ++pass) {  // the second fits what the rounding of weights left
+    std::vector<double> target(lags.size());
+    for (std::size_t i = 0; i < lags.size(); ++i)
+      target[i] = row_scale[i] * (values[i] - impulse_response(rates, result.weights, lags[i]));
+    minimax_solution const solution = minimax(basis, target, reference, tolerance);
+    std::vector<double> const step = basis.weights(solution.coefficients);
+    for (std::size_t k = 0; k < step.size(); ++k) result.weights[k] += step[k];
+    result.lower_bound = solution.lower_bound;
+    reference = solution.reference;
+  }
+  measure(result, rates, lags, values);
+  return result;
+}
+
+// The best fit of samples: values_i on lags_i (increasing, in steps). `rates` in any order; of
+// repeated ones one gets the weight. Rates that are nearly dependent want weights of up to 1e13,
+// and the rounding of these can cost more than the last of the rates gain: while the error is not
+// near its bound, fewer rates are tried.
+inline kernel_fit fit(std::vector<double> const& rates, std::vector<std::int64_t> const& lags,
+                      std::vector<double> const& values, metric wanted = metric::absolute,
+                      double tolerance = 1e-6) {
+  constexpr double close = 1.03;
+  constexpr double rounding = 1e-14;
+  require_rates(rates);
+  require_samples(lags, values, wanted);
+  std::vector<double> const row_scale = row_scale_of(wanted, values);
+  double largest = 0;
+  for (std::size_t i = 0; i < lags.size(); ++i)
+    largest = std::max(largest, row_scale[i] * std::abs(values[i]));
+  kernel_fit best;
+  for (double smallest_part : {1e-14, 1e-13, 1e-12, 1e-11}) {
+    exponential_basis const basis(rates, lags, row_scale, smallest_part);
+    kernel_fit const found = fit_in(basis, rates, lags, values, row_scale, tolerance);
+    if (best.weights.empty() || error_in(wanted, found) < error_in(wanted, best)) best = found;
+    if (error_in(wanted, found) <= std::max(close * found.lower_bound, rounding * largest)) break;
+  }
+  return best;
+}
+
+// The best fit of a kernel on lags 1..T: weights from fitting_lags, errors measured on the denser
+// checking_lags (every lag where T <= 2^14).
+template <target_kernel Kernel>
+kernel_fit fit(std::vector<double> const& rates, Kernel const& kernel, std::int64_t horizon,
+               metric wanted = metric::absolute) {
+  std::vector<std::int64_t> const lags = fitting_lags(horizon);
+  kernel_fit result = fit(rates, lags, values_at(kernel, lags), wanted);
+  std::vector<std::int64_t> const dense = checking_lags(horizon);
+  measure(result, rates, dense, values_at(kernel, dense));
+  return result;
+}
+
+}  // namespace wane::spectra

@@ -1,0 +1,55 @@
+// PoST's rates at a position: a base spectrum that the taper stretches, or one made for it.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "wane/core/error.hpp"
+#include "wane/spectra/checks.hpp"
+#include "wane/spectra/rates/best_range.hpp"
+#include "wane/spectra/rates/geometric.hpp"
+#include "wane/spectra/rates/taper.hpp"
+#include "wane/spectra/rates/tapered_rates.hpp"
+
+namespace wane::spectra {
+
+inline std::vector<double> linearly_tapered(std::vector<double> const& base,
+                                            std::int64_t trained_at, std::int64_t position) {
+  require_rates(base);
+  for (std::size_t k = 1; k < base.size(); ++k)
+    require(base[k - 1] <= base[k], "rates[", k, "] is ", base[k], " after ", base[k - 1],
+            "; the taper needs them slowest first");
+  auto const taper = linear_taper(static_cast<std::int64_t>(base.size()));
+  return tapered_rates(base, taper, trained_at, position).values();
+}
+
+// Covering scaling, r_k (t/T)^{-alpha_k}, alpha the linear taper: the base spectrum is the design
+// at T = trained_at, and at every t the timescales cover [1, t] as the base covers [1, T] (Theorem
+// 4.11). A geometric base on [l/T, u] becomes geometric on [l/t, u]. Positions count from 1.
+inline std::vector<double> covering_rates(std::vector<double> const& base, std::int64_t trained_at,
+                                          std::int64_t position) {
+  return linearly_tapered(base, trained_at, position);
+}
+
+// Reference scaling, r_k t^{-alpha_k} (Algorithms 1-4): a base that covers [1, T] covers [1, T t]
+// at position t.
+inline std::vector<double> reference_rates(std::vector<double> const& base, std::int64_t position) {
+  return linearly_tapered(base, 1, position);
+}
+
+// Fewer channels than this do not reach from 0.3/t to 4, and their range is searched.
+inline constexpr std::int64_t channels_for_wide_range = 16;
+
+// The spectrum that position t asks for: geometric on [0.3/t, 4]; for N < 16 on the range that fits
+// l^{-beta} on lags 1..t best.
+inline std::vector<double> post(std::int64_t count, std::int64_t position, double beta = 0.5) {
+  require_count(count, "count");
+  require_horizon(position, "position");
+  require_positive(beta, "beta");
+  if (count >= channels_for_wide_range) return geometric(count, wide_range(position));
+  return geometric(count, best_range(count, position, beta));
+}
+
+}  // namespace wane::spectra

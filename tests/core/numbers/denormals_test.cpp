@@ -1,0 +1,30 @@
+// flush_denormals: denormal numbers are zero while it lives, and what they were before after it.
+// SPDX-License-Identifier: MIT
+#include "wane/core/numbers/denormals.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace {
+
+float half_of_the_least() {
+  float volatile least = std::numeric_limits<float>::min();
+  return least * 0.5f;
+}
+
+TEST(FlushDenormals, EndsWithItsScope) {
+#if !defined(__x86_64__) && !defined(__aarch64__)
+  GTEST_SKIP() << "flush_denormals does nothing on this processor";
+#endif
+  EXPECT_GT(half_of_the_least(), 0.f);
+  {
+    wane::flush_denormals const guard;
+    EXPECT_EQ(half_of_the_least(), 0.f);
+    { wane::flush_denormals const inner; }
+    EXPECT_EQ(half_of_the_least(), 0.f);
+  }
+  EXPECT_GT(half_of_the_least(), 0.f);
+}
+
+}  // namespace

@@ -1,0 +1,65 @@
+// recurrent_state: zero at first, of the shape of its operator, seen by views.
+// SPDX-License-Identifier: MIT
+#include "wane/core/state/state.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/expect_error.hpp"
+#include "wane/operators/exponential_bank.hpp"
+
+namespace {
+
+struct two_heads {
+  wane::recurrence_shape shape() const { return {3, 5, 2, 4, 7}; }
+};
+
+TEST(RecurrentState, IsZeroAtFirstAndHasSeenNothing) {
+  wane::recurrent_state<float> const state(two_heads{});
+  EXPECT_EQ(state.values(), std::vector<float>(3 * 2 * 4 * 7));
+  EXPECT_EQ(state.positions(), std::vector<wane::index>(3));
+}
+
+TEST(RecurrentState, HasOneStateForEveryPackedSequence) {
+  wane::recurrent_state<double> state(two_heads{}, 11);
+  wane::state_view<double> const seen = state;
+  EXPECT_EQ(seen.values.extent[0], 11);
+  EXPECT_EQ(seen.values.extent[1], 2);
+  EXPECT_EQ(seen.values.extent[2], 4);
+  EXPECT_EQ(seen.values.extent[3], 7);
+  EXPECT_EQ(state.positions().size(), 11u);
+}
+
+TEST(RecurrentState, IsWrittenThroughItsView) {
+  wane::recurrent_state<float> state(2, 2, 3, 4);
+  wane::state_view<float> const mine = state;
+  mine.values(1, 0, 2, 3) = 5;
+  mine.positions[1] = 9;
+  wane::state_view<float const> const yours = std::as_const(state);
+  EXPECT_EQ(yours.values(1, 0, 2, 3), 5);
+  EXPECT_EQ(yours.positions[1], 9);
+  EXPECT_EQ(state.values()[(1 * 2 + 0) * 12 + 2 * 4 + 3], 5);
+}
+
+TEST(RecurrentState, AbsentIsNotPresent) {
+  EXPECT_FALSE(wane::state_view<float>{}.present());
+  wane::recurrent_state<float> state(1, 1, 1, 1);
+  EXPECT_TRUE(static_cast<wane::state_view<float>>(state).present());
+}
+
+TEST(RecurrentState, SaysWhichExtentIsWrong) {
+  support::expect_error({"sequences", "-1"}, [] { wane::recurrent_state<float>(-1, 1, 1, 1); });
+  support::expect_error({"heads", "-2"}, [] { wane::recurrent_state<float>(1, -2, 1, 1); });
+  support::expect_error({"rows", "-3"}, [] { wane::recurrent_state<float>(1, 1, -3, 1); });
+  support::expect_error({"columns", "-4"}, [] { wane::recurrent_state<float>(1, 1, 1, -4); });
+  // Two wrong extents whose product is a size.
+  support::expect_error({"heads", "-1"}, [] { wane::recurrent_state<float>(1, -1, -1, 1); });
+}
+
+TEST(StateView, ToReadComesFromOneToWrite) {
+  // As a view of values does: a state to write may be handed over as a state to read.
+  constexpr bool converts =
+      std::is_convertible_v<wane::state_view<float>, wane::state_view<float const>>;
+  EXPECT_TRUE(converts);
+}
+
+}  // namespace
