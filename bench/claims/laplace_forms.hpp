@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "wane/operators/laplace.hpp"
-#include "wane/run/poles/run.hpp"
 #include "wane/run/run.hpp"
 #include "wane/spectra/rates/random.hpp"
 

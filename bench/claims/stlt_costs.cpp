@@ -11,7 +11,6 @@
 #include "claims/claim.hpp"
 #include "shared/stopwatch.hpp"
 #include "wane/operators/laplace.hpp"
-#include "wane/run/poles/run.hpp"
 #include "wane/run/run.hpp"
 
 namespace wane::bench {

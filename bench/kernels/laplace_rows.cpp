@@ -14,8 +14,7 @@
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
 #include "wane/operators/laplace.hpp"
-#include "wane/run/poles/adjoint.hpp"
-#include "wane/run/poles/run.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
 
 namespace wane::bench {

@@ -4,7 +4,7 @@
 
 #include "kernels/keyed_contest.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/penalty/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 
 namespace wane::bench {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 // A state in float would round those bits away.
 #include "wane/operators/laplace.hpp"
-#include "wane/run/poles/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
 
 using hann = wane::laplace<float, wane::spectra::window_shape::hann>;

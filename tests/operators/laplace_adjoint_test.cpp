@@ -5,7 +5,7 @@
 #include "support/laplace_sum.hpp"
 #include "support/naive.hpp"
 #include "support/tensor.hpp"
-#include "wane/run/poles/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "support/laplace_problem.hpp"
 #include "support/laws_hold.hpp"
-#include "wane/run/poles/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {

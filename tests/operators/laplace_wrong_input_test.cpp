@@ -4,7 +4,7 @@
 
 #include "support/expect_error.hpp"
 #include "support/laplace_sum.hpp"
-#include "wane/run/poles/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
 
 namespace {

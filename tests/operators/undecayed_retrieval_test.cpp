@@ -7,7 +7,7 @@
 #include "support/expect_error.hpp"
 #include "support/memory_case.hpp"
 #include "support/retrieval_problem.hpp"
-#include "wane/run/pairs/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 
 namespace wane::testing {
 namespace {

@@ -9,7 +9,8 @@
 #include "support/memory_asked.hpp"
 #include "support/random_values.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/penalty/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
+#include "wane/run/run.hpp"
 
 namespace {
 

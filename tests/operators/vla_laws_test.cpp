@@ -5,7 +5,7 @@
 #include "support/laws_hold.hpp"
 #include "support/vla_problem.hpp"
 #include "wane/operators/gla.hpp"
-#include "wane/run/pairs/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {

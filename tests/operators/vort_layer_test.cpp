@@ -8,7 +8,7 @@
 #include "support/expect_error.hpp"
 #include "support/laws_hold.hpp"
 #include "support/retrieval_problem.hpp"
-#include "wane/run/pairs/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {

@@ -8,7 +8,7 @@
 #include "support/user_operators.hpp"
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/local_attention.hpp"
-#include "wane/run/pairs/run.hpp"
+#include "wane/run/run.hpp"
 
 namespace {
 

@@ -91,10 +91,11 @@ double apart(Op const& op, Exact const& exact, arranged const& how = {}) {
                                       .initial_gradient = first,
                                       .packed = packed,
                                       .direction = how.way};
-  if constexpr (What == by::two_ways)
-    EXPECT_TRUE(wane::adjoint_two_ways(op, dy_view, receives<T>{&is}, ours));
-  else
-    wane::adjoint_affine(op, dy_view, receives<T>{&is}, ours);
+  if constexpr (What == by::two_ways) {
+    EXPECT_TRUE(wane::two_ways_fit(op));
+    wane::adjoint_two_ways(op, dy_view, receives<T>{&is}, ours);
+  } else
+    wane::adjoint_panels(op, dy_view, receives<T>{&is}, ours);
   wane::adjoint_options<double> const options{.initial = initial_exact,
                                               .final_gradient = last_exact,
                                               .initial_gradient = first_exact,

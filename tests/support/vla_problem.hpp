@@ -4,7 +4,7 @@
 
 #include "support/memory_problems.hpp"
 #include "wane/operators/vla.hpp"
-#include "wane/run/penalty/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 
 namespace wane::testing {
 

@@ -162,11 +162,6 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
     return {directions_.terms_at(at, sums)};
   }
 
-  template <class State, class Write>
-  void advance(place<> at, view<State, 2> const& state, Write const& write) const {
-    advance_penalised(*this, at, state, write);
-  }
-
   using memory_of_directions = vla_memory<Io, Gate, Accumulate>;
   memory_of_directions memory(sequence_view<Accumulate const> const& directions,
                               index origin) const {

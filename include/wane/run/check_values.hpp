@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "wane/core/call/checks.hpp"
 #include "wane/run/effects.hpp"
 
 namespace wane {
@@ -53,6 +54,15 @@ void check_values(Op const& op, std::span<index const> lengths = {}) {
           }
         }
       }
+}
+
+// check_values of those parts that bring terms.
+template <paired_recurrence Op>
+void check_values(Op const& op, std::span<index const> lengths = {}) {
+  auto const check_part = [&]<class Part>(Part const& part) {
+    if constexpr (affine_recurrence<Part> || paired_recurrence<Part>) check_values(part, lengths);
+  };
+  check_part(op.first()), check_part(op.second());
 }
 
 }  // namespace wane

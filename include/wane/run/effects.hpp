@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/call/checks.hpp"
 #include "wane/core/call/run_options.hpp"
 #include "wane/core/numbers/threads.hpp"
 #include "wane/core/recurrence/effect.hpp"

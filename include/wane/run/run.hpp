@@ -1,79 +1,11 @@
-// run and step: the public door to the CPU.
+// run and step: the doors to the CPU, and runner_name, which says how an operator is run.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/run/channels/run.hpp"
-#include "wane/run/elements/run.hpp"
-#include "wane/run/in_order/advance.hpp"
-#include "wane/run/in_order/run.hpp"
-#include "wane/run/lags/run.hpp"
-#include "wane/run/panels/run.hpp"
-#include "wane/run/penalty/run.hpp"
-#include "wane/run/poles/coefficients.hpp"
-#include "wane/run/poles/run.hpp"
+#include "wane/run/runners.hpp"
+#include "wane/run/shared/positions.hpp"
 
 namespace wane {
-
-template <diagonal_recurrence Op, class Out, class State>
-void run_in_order(Op const& op, sequence_view<Out> const& output,
-                  run_options<State> const& options) {
-  index const columns = recurrence_shape(op.shape()).columns;
-  for_each_piece(op, options, columns, threads_to_use(options.threads),
-                 [&](walk const& w, index, index, auto const& state) {
-                   walk_in_order(
-                       op, w, output, [&](index i, index j) { return state.load(i, j); },
-                       [&](index i, index j, auto s) { state.save(i, j, s); });
-                 });
-}
-
-template <diagonal_recurrence Op, class Out, class State>
-void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
-  if constexpr (channelwise<Op>)
-    run_channels(op, output, options);
-  else if constexpr (penalised_memory<Op>)
-    run_penalised(op, output, options);
-  else if constexpr (pole_bank<Op> && !is_complex<Out>)
-    run_poles(op, output, options);
-  else if constexpr (node_coefficients<Op> && !is_complex<Out>)
-    run_coefficients<transform_side::past>(op, output, options);
-  else if constexpr (runs_in_panels<Op>) {
-    if constexpr (has_lags<Op>)
-      if (lags_pay(op, options) && run_lags(op, output, options)) return;
-    if constexpr (time_invariant<Op>)
-      run_in_order(op, output, options);
-    else
-      run_affine(op, output, options);
-  } else if constexpr (runs_by_elements<Op>) {
-    if (!run_elements(op, output, options)) run_in_order(op, output, options);
-  } else
-    run_in_order(op, output, options);
-}
-
-// Throws wane::error where what a run takes does not fit; returns the number of sequences.
-template <class Op, class Out, class State>
-index check_run(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
-  recurrence_shape const shape = checked_shape(op);
-  check("output", output, output_shape_of(op));
-  check(options.packed, options.lengths, shape.batch, shape.time);
-  index const sequences = sequences_of(shape, options.packed);
-  check("initial", options.initial, sequences, shape);
-  check("final", options.final, sequences, shape);
-  check(options.keep, sequences, shape);
-  return sequences;
-}
-
-// The positions of the states that a run gives.
-template <class State>
-void count_tokens(recurrence_shape const& shape, run_options<State> const& options) {
-  for (index n = 0; n < sequences_of(shape, options.packed); ++n) {
-    walk const w = walk_of(n * shape.heads, shape, options, options.initial.positions);
-    auto const count = [&](state_view<State> const& state, index seen) {
-      if (state.positions) state.positions[n] = w.position - 1 + seen;
-    };
-    for (auto const& kept : options.keep) count(kept.state, std::min(kept.tokens, w.count));
-    count(options.final, w.count);
-  }
-}
 
 // Runs `op` over all its tokens: output [B, T, H, columns] (output_shape_of) receives y. The form
 // of the operator and its shape choose the order of the work; step gives the same values.
@@ -91,51 +23,8 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
   static_assert(!std::is_const_v<Out>,
                 "wane::run: the output is a view of constants; it must be writable");
   check_run(op, output, options);
-  run_walks(op, output, options);
+  run_by_table(op, output, options);
   count_tokens(op.shape(), options);
-}
-
-// The tokens of one walk into a state, without allocating.
-template <class Op, class Out, class State>
-void step_walk(Op const& op, walk const& w, sequence_view<Out> const& output,
-               view<State, 2> state) {
-  using V = accumulate_type<Op>;
-  if constexpr (channelwise<Op>) {
-    constexpr index at_once = 256;
-    bool const in_lanes = (layout_of(op) & layout_of(output)).columns;
-    store_by const how = in_lanes ? store_by::vector : store_by::number;
-    index const columns = state.extent[1];
-    if constexpr (std::is_same_v<State, V>)
-      if (state.stride[1] == 1)
-        return walk_columns(op, w, index{0}, columns, output, how, state.data);
-    V carry[at_once];
-    for (index first = 0; first < columns; first += at_once) {
-      index const last = std::min(first + at_once, columns);
-      for (index j = first; j < last; ++j) carry[j - first] = static_cast<V>(state(0, j));
-      walk_columns(op, w, first, last, output, how, carry);
-      for (index j = first; j < last; ++j) state(0, j) = static_cast<State>(carry[j - first]);
-    }
-  } else {
-    if constexpr (runs_in_panels<Op> && std::is_same_v<State, V>) {
-      token_panel<Op, Out> const panel(op, output);
-      if (panel.takes(state)) {
-        for (index k = 0; k < w.count; ++k) panel(op, w.token(k), state);
-        return;
-      }
-    }
-    if constexpr (runs_by_elements<Op> && std::is_same_v<State, V>) {
-      element_runner<Op, Out> const advance(op, output);
-      if (state.stride[1] == 1 && advance.usable()) return advance(w, 0, state.extent[1], state);
-    }
-    for (index k = 0; k < w.count; ++k) {
-      auto const at = w.token(k);
-      auto const write = [&](index j, V y) { output.write(at, j, y); };
-      if constexpr (pole_bank<Op> && std::is_same_v<State, V>)
-        advance_poles(op, at, state, write);
-      else
-        advance(op, at, state, write);
-    }
-  }
 }
 
 // Takes the tokens of `op` (most often one) into `state`, [B, H, rows, columns], and advances its
@@ -159,7 +48,7 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state,
   flush_denormals const guard;
   for (index i = 0; i < shape.batch * shape.heads; ++i) {
     walk const w = walk_of(i, shape, ways, state.positions);
-    step_walk(op, w, output, state_of(state, w.sequence, w.head));
+    step_by_table(op, w, output, state_of(state, w.sequence, w.head));
   }
   if (state.positions)
     for (index n = 0; n < shape.batch; ++n)
@@ -170,6 +59,17 @@ template <class Op, class Out, class State>
 void step(Op const& op, sequence_view<Out> output, recurrent_state<State>& state,
           step_options const& options = {}) {
   step(op, output, state_view<State>(state), options);
+}
+
+// The name of the runner that run(op, output, options) gives the operator to: a folder of wane/run
+// most often, "panels" for memories with keys in micro-chunks, "in_order" where nothing faster
+// takes it. Nothing is run.
+template <diagonal_recurrence Op, class Out, class State = accumulate_type<Op>>
+std::string_view runner_name(Op const& op, sequence_view<Out> output,
+                             run_options<State> const& options = {}) {
+  check_run(op, output, options);
+  return first_taker<Op, Out>(asked_pass<run_pass<Op, Out, State>>{{op, output, options}},
+                              cpu_runners{});
 }
 
 }  // namespace wane

@@ -8,6 +8,7 @@
 
 #include "support/user_operators.hpp"
 #include "wane/core/numbers/storage.hpp"
+#include "wane/core/recurrence/diagonal_recurrence.hpp"
 #include "wane/core/recurrence/terms.hpp"
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/operators/linear_recurrence.hpp"

@@ -6,7 +6,7 @@
 
 #include "cuda/chunks/cases.hpp"
 #include "wane/operators/vla_delta_net.hpp"
-#include "wane/run/penalty/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 
 namespace support {
 
@@ -18,7 +18,7 @@ struct adjoint_of_tokens {
     if constexpr (wane::penalised_memory<Op>)
       wane::adjoint(op, output_gradient, gradients, options);
     else
-      wane::adjoint_by_walks(op, wane::sequence_view<Out const>(output_gradient), gradients,
+      wane::adjoint_in_order(op, wane::sequence_view<Out const>(output_gradient), gradients,
                              options);
   }
 };

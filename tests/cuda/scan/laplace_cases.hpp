@@ -9,7 +9,7 @@
 #include "support/in_double.hpp"
 #include "support/laplace_problem.hpp"
 #include "support/linear_case.hpp"
-#include "wane/run/poles/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 
 namespace support {
 

@@ -83,7 +83,7 @@ void find(found<T>& result, element_inputs<T> const& in, arranged const& how, bo
                                          .direction = how.way,
                                          .threads = how.threads};
   if (in_order)
-    wane::adjoint_by_walks(op, wane::sequence_view<T const>(dy.view()), received, options);
+    wane::adjoint_in_order(op, wane::sequence_view<T const>(dy.view()), received, options);
   else
     wane::adjoint(op, dy.view(), received, options);
 }

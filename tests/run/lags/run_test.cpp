@@ -21,6 +21,14 @@ using wane::place;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
+template <class Op, class Out, class State>
+bool runs_in_lags(Op const& op, wane::sequence_view<Out> output,
+                  wane::run_options<State> const& options) {
+  bool const fits = wane::lags_fit(op, output);
+  if (fits) wane::run_lags(op, output, options);
+  return fits;
+}
+
 // Rows fade as those of the first token do, or `scale` times as fast.
 template <class T>
 struct constant_memory {
@@ -106,7 +114,7 @@ double forward_apart(sizes const& n, wane::direction way, Make const& make) {
     auto const x = static_cast<float>(random.uniform(-1, 1));
     before.values()[i] = x, exact_before.values()[i] = x;
   }
-  EXPECT_TRUE(run_lags(op, wane::sequence_view<T>(y.view()),
+  EXPECT_TRUE(runs_in_lags(op, wane::sequence_view<T>(y.view()),
                        wane::run_options<T>{.initial = before, .final = after, .direction = way}));
   wane::run_in_order(
       plain, wane::sequence_view<double>(right.view()),
@@ -159,9 +167,11 @@ double gradients_apart(sizes const& n) {
     add(direct), add(initial.values());
     return all;
   };
-  auto const found =
-      gradients_of(m, [](auto const&... all) { EXPECT_TRUE(wane::adjoint_lags(all...)); });
-  auto const right = gradients_of(exact, [](auto const&... all) { wane::adjoint_affine(all...); });
+  auto const found = gradients_of(m, [](auto const&... all) {
+    ASSERT_TRUE(wane::runners::lags::accepts_adjoint(all...));
+    wane::adjoint_lags(all...);
+  });
+  auto const right = gradients_of(exact, [](auto const&... all) { wane::adjoint_panels(all...); });
   support::nearness near;
   for (std::size_t i = 0; i < found.size(); ++i) near.add(found[i], right[i]);
   return near.both();
@@ -185,7 +195,7 @@ TEST(Lags, EqualThePlainOrderWhereTheyStream) {
   wane::aligned_numbers<double> const right(time * columns);
   wane::sequence_view<float> const to(y.data(), 1, time, 1, columns);
   ASSERT_EQ(wane::choose_stores(op, to), wane::store_by::stream);
-  ASSERT_TRUE(run_lags(op, to, wane::run_options<float>{}));
+  ASSERT_TRUE(runs_in_lags(op, to, wane::run_options<float>{}));
   run_in_order(plain, wane::sequence_view<double>(right.data(), 1, time, 1, columns),
                wane::run_options<double>{});
   support::nearness near;
@@ -199,7 +209,7 @@ TEST(Lags, KeepWhatIsNoNumberWhereItIs) {
   memory<float> m(1, 15, 1, 4, 20);
   m.value(0, 7, 0, 3) = std::numeric_limits<float>::quiet_NaN();
   tensor<float> y(1, 15, 1, 20);
-  ASSERT_TRUE(run_lags(constant_memory<float>(m), wane::sequence_view<float>(y.view()),
+  ASSERT_TRUE(runs_in_lags(constant_memory<float>(m), wane::sequence_view<float>(y.view()),
                        wane::run_options<float>{}));
   y.for_each([&](index b, index t, index h, index j) {
     EXPECT_EQ(std::isnan(y(b, t, h, j)), t >= 7 && j == 3) << t << " " << j;
@@ -214,7 +224,7 @@ TEST(Lags, LeaveOtherDecaysToOthers) {
     m.decay.fill([](auto...) { return -0.01f; });
     constant_memory<double> const op(m, scale);
     tensor<double> y(1, 9, 1, 18), right(1, 9, 1, 18);
-    EXPECT_EQ(run_lags(op, wane::sequence_view<double>(y.view()), wane::run_options<double>{}),
+    EXPECT_EQ(runs_in_lags(op, wane::sequence_view<double>(y.view()), wane::run_options<double>{}),
               scale == 5e3);
     run(op, wane::sequence_view<double>(y.view()));
     run_in_order(op, wane::sequence_view<double>(right.view()), wane::run_options<double>{});

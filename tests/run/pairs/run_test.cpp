@@ -1,6 +1,6 @@
 // Pairs of recurrences: what sums and quotients of any two are, and how their one state is held.
 // SPDX-License-Identifier: MIT
-#include "wane/run/pairs/run.hpp"
+#include "wane/run/run.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,8 @@
 #include "wane/core/state/snapshots.hpp"
 #include "wane/core/state/state_file.hpp"
 #include "wane/operators/gla.hpp"
-#include "wane/run/pairs/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
+#include "wane/run/check_values.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace wane::testing {

@@ -55,7 +55,7 @@ double apart(Op const& op, Exact const& exact, direction way = direction::forwar
   }
   wane::sequence_view<T> const y = fast.view();
   wane::sequence_view<double> const y_exact = plain.view();
-  wane::run_affine(
+  wane::run_panels(
       op, y,
       wane::run_options<T>{.initial = initial, .final = final, .packed = packed, .direction = way});
   wane::run_in_order(

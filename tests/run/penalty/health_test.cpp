@@ -6,6 +6,7 @@
 
 #include "support/expect_error.hpp"
 #include "support/vla_problem.hpp"
+#include "wane/run/run.hpp"
 
 namespace wane::testing {
 namespace {

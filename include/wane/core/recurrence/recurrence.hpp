@@ -1,4 +1,4 @@
-// The lattice of recurrences: diagonal > affine > scannable > time-invariant, and their shape.
+// The lattice of recurrences: affine > scannable > time-invariant, and their shape.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -115,10 +115,6 @@ concept paired_recurrence = has_shape<Op> && requires(Op const& op, void (&write
   op.put_together(
       index{}, [](index) { return 0.f; }, [](index) { return 0.f; }, write);
 };
-
-template <class Op>
-concept diagonal_recurrence =
-    affine_recurrence<Op> || stepwise_recurrence<Op> || paired_recurrence<Op>;
 
 // Nothing a token brings looks at the state: pieces of a sequence have effects that compose.
 template <class Op>

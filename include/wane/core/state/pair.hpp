@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "wane/core/recurrence/diagonal_recurrence.hpp"
 #include "wane/core/state/state.hpp"
 
 namespace wane {

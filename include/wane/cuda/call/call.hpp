@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/checks.hpp"
 #include "wane/core/call/run_options.hpp"
 #include "wane/core/recurrence/penalised_memory.hpp"
 #include "wane/cuda/call/run_arguments.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/numbers/decay_derivative.hpp"
 #include "wane/cuda/call/adjoint_sums.hpp"
 #include "wane/cuda/scan/tile_worker.hpp"
 

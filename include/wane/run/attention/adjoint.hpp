@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/run/adjoint.hpp"
+#include "wane/core/call/checks.hpp"
+#include "wane/core/state/walk.hpp"
 #include "wane/run/attention/attend_adjoint.hpp"
 
 namespace wane {
@@ -56,15 +57,13 @@ void check_whole(adjoint_options<State> const& options, index sequences) {
             " tokens; the adjoint of local attention begins with none: it must be 0");
 }
 
-// As for other recurrences, by attend_adjoint: for sequences from their first token on, in forward
-// time. So the initial state must have seen no tokens.
-// Throws wane::error, before anything is written, when a shape does not fit.
-template <windowed_attention Op, class Out, class Gradients, class State = accumulate_type<Op>>
-void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
-             adjoint_options<State> const& options = {}) {
-  check_whole(options, check_shapes(op, output_gradient, options));
+// By attend_adjoint: for sequences from their first token on, in forward time. So the initial state
+// must have seen no tokens.
+template <windowed_attention Op, class Out, class Gradients, class State>
+void adjoint_local_attention(Op const& op, sequence_view<Out const> const& dy,
+                             Gradients const& gradients, adjoint_options<State> const& options) {
   attend_adjoint(
-      op.whole(), output_gradient, gradients,
+      op.whole(), dy, gradients,
       {.packed = options.packed, .lengths = options.lengths, .threads = options.threads});
   if (options.final_gradient.present() || options.initial_gradient.present())
     give_ring(op, gradients, options);

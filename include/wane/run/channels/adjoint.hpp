@@ -1,23 +1,15 @@
-// The adjoint of channelwise recurrences over one walk: states and cotangents live in registers.
+// The adjoint of channelwise recurrences: states and cotangents live in registers.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/adjoint_options.hpp"
+#include "wane/core/numbers/decay_derivative.hpp"
 #include "wane/core/numbers/unroll.hpp"
+#include "wane/run/shared/gradients.hpp"
+#include "wane/run/shared/pieces.hpp"
+#include "wane/run/shared/state_lanes.hpp"
 
 namespace wane {
-
-// The columns that one V holds.
-template <class V>
-struct columns_of {
-  using type = index;
-  static constexpr int width = 1;
-};
-template <class T, int W>
-struct columns_of<simd<T, W>> {
-  using type = lanes<W>;
-  static constexpr int width = W;
-};
 
 // Columns [first, last), in vectors V of them, or one by one where V is a number.
 template <class V, channelwise Op, class Out, class Gradients>
@@ -161,5 +153,27 @@ class channel_adjoint {
   index chunk_;  // tokens between kept states
   index rows_;   // tokens that a strip stays with before its neighbour's turn
 };
+
+template <channelwise Op, class Out, class Gradients, class State>
+void adjoint_channels(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                      adjoint_options<State> const& options) {
+  using T = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  int const threads = threads_to_use(options.threads);
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const piece = columns_per_task(shape.columns, walks, threads, 64);
+  index const pieces = (shape.columns + piece - 1) / piece;
+  auto const in_vectors = [&]<class V>(std::type_identity<V>) {
+    for_each_task(walks * pieces, threads, [&](index task) {
+      walk const w = walk_of(task / pieces, shape, options, options.initial.positions);
+      index const first = task % pieces * piece, last = std::min(first + piece, shape.columns);
+      channel_adjoint<V, Op, Out, Gradients>(op, dy, gradients, first, last)(w, options);
+    });
+  };
+  if constexpr (gives_lanes<Op, Gradients>())
+    if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns)
+      return in_vectors(std::type_identity<simd<T, simd_width<T>>>{});
+  in_vectors(std::type_identity<T>{});
+}
 
 }  // namespace wane

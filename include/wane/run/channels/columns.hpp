@@ -3,12 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
-#include <cstdint>
 
 #include "wane/core/numbers/unroll.hpp"
-#include "wane/core/recurrence/recurrence.hpp"
 #include "wane/core/state/walk.hpp"
+#include "wane/run/shared/stores.hpp"
 
 namespace wane {
 
@@ -87,27 +85,6 @@ void walk_columns_one_by_one(Op const& op, walk const& w, index first, index las
       s = carried(decay_of(x, 0, j), s, x.value(j));
       output.write(at, j, s);
     }
-  }
-}
-
-// How a runner may touch the tensors: number by number, in vectors, or in vectors whose stores go
-// past the caches.
-enum class store_by { number, vector, stream };
-
-// Whether an output may be streamed: what never is must not be compiled twice.
-template <class T, class Out>
-concept streamable = std::same_as<T, Out> && fits_simd<T>;
-
-// Whether whole vectors of this output lie aligned, so that they may be streamed past the caches.
-template <class T, class Out>
-bool can_stream(sequence_view<Out> const& output) {
-  if constexpr (!streamable<T, Out>) {
-    return false;
-  } else {
-    auto const address = reinterpret_cast<std::uintptr_t>(output.data);
-    bool aligned = address % simd_bytes == 0 && output.stride[3] == 1;
-    for (int i = 0; i < 3; ++i) aligned = aligned && output.stride[i] % simd_width<T> == 0;
-    return aligned;
   }
 }
 

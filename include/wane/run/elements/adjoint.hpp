@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/adjoint_options.hpp"
+#include "wane/core/numbers/decay_derivative.hpp"
 #include "wane/run/elements/run.hpp"
 #include "wane/run/shared/aligned.hpp"
+#include "wane/run/shared/gradients.hpp"
+#include "wane/run/shared/state_lanes.hpp"
 
 namespace wane {
 
@@ -262,22 +265,16 @@ class element_adjoint {
   std::vector<head_gradients<V>> sums_;
 };
 
-// False, and nothing done, where the tensors do not lie so.
+// Where the tensors lie in lanes and a strip has room for the rows.
 template <has_element_adjoint Op, class Out, class Gradients, class State>
-bool adjoint_elements(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+void adjoint_elements(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {
-  if constexpr (gives_lanes<Op, Gradients>()) {
-    recurrence_shape const shape = op.shape();
-    bool const in_lanes = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
-    if (!in_lanes || shape.rows > rows_of_strip) return false;
-    index const walks = sequences_of(shape, options.packed) * shape.heads;
-    for_each_task(walks, threads_to_use(options.threads), [&](index task) {
-      walk const w = walk_of(task, shape, options, options.initial.positions);
-      element_adjoint<Op, Out, Gradients>(op, dy, gradients, w)(options);
-    });
-    return true;
-  }
-  return false;
+  recurrence_shape const shape = op.shape();
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  for_each_task(walks, threads_to_use(options.threads), [&](index task) {
+    walk const w = walk_of(task, shape, options, options.initial.positions);
+    element_adjoint<Op, Out, Gradients>(op, dy, gradients, w)(options);
+  });
 }
 
 }  // namespace wane

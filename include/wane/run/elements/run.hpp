@@ -159,14 +159,13 @@ class element_runner {
   sequence_view<Out> const& output_;
 };
 
-// False, and nothing done, where the tensors do not lie so.
+// Where element_runner is usable.
 template <runs_by_elements Op, class Out, class State>
-bool run_elements(Op const& op, sequence_view<Out> const& output,
+void run_elements(Op const& op, sequence_view<Out> const& output,
                   run_options<State> const& options) {
   using runner = element_runner<Op, Out>;
   using T = typename runner::T;
   runner const advance(op, output);
-  if (!advance.usable()) return false;
   recurrence_shape const shape = op.shape();
   index const walks = sequences_of(shape, options.packed) * shape.heads;
   int const threads = threads_to_use(options.threads);
@@ -182,7 +181,6 @@ bool run_elements(Op const& op, sequence_view<Out> const& output,
                    for (index i = 0; i < shape.rows; ++i)
                      for (index j = first; j < last; ++j) state.save(i, j, states(i, j - first));
                  });
-  return true;
 }
 
 }  // namespace wane

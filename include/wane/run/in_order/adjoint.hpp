@@ -1,10 +1,9 @@
-// The adjoint of one walk, group of columns by group of columns within a chunk of tokens.
+// The adjoint token by token: a walk in chunks of tokens, within a chunk groups of columns.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <array>
 
-#include "wane/run/channels/adjoint.hpp"
 #include "wane/run/in_order/column_adjoint.hpp"
 #include "wane/run/shared/pieces.hpp"
 
@@ -29,10 +28,7 @@ class walk_adjoint {
   }
 
   // Where gradients are sums over columns, what a task does must not depend on the threads.
-  index piece_columns(index walks, int threads) const {
-    if constexpr (channelwise<Op>) return columns_per_task(shape_.columns, walks, threads, 64);
-    return sums_columns && !once_a_head ? shape_.columns : 64;
-  }
+  index piece_columns() const { return sums_columns && !once_a_head ? shape_.columns : 64; }
 
   // Columns [first, last) of a walk; returns the sums over its tokens if the operator wants them.
   Sums operator()(walk const& w, index first, index last) const {
@@ -47,19 +43,14 @@ class walk_adjoint {
   template <class V>
   Sums in_vectors(walk const& w, index first, index last) const {
     index const width = columns_of<V>::width;
-    if constexpr (channelwise<Op>) {
-      channel_adjoint<V, Op, Out, Gradients>(op_, dy_, gradients_, first, last)(w, options_);
-      return Sums();
-    } else {
-      if constexpr (is_simd<V>)
-        if ((last - first) % width != 0)
-          return groups<V>(w, (last - first + width - 1) / width, [&](index g) {
-            index const j = first + g * width;
-            return partial_lanes<V::width>{j, static_cast<int>(std::min(width, last - j))};
-          });
-      return groups<V>(w, (last - first) / width,
-                       [&](index g) { return typename columns_of<V>::type{first + g * width}; });
-    }
+    if constexpr (is_simd<V>)
+      if ((last - first) % width != 0)
+        return groups<V>(w, (last - first + width - 1) / width, [&](index g) {
+          index const j = first + g * width;
+          return partial_lanes<V::width>{j, static_cast<int>(std::min(width, last - j))};
+        });
+    return groups<V>(w, (last - first) / width,
+                     [&](index g) { return typename columns_of<V>::type{first + g * width}; });
   }
 
   // group(g) gives the columns of group g, all of one type.
@@ -162,5 +153,32 @@ class walk_adjoint {
   recurrence_shape shape_;
   bool in_lanes_ = false;
 };
+
+// Token by token, the columns of every walk in groups.
+template <affine_recurrence Op, class Out, class Gradients, class State>
+void adjoint_in_order(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                      adjoint_options<State> const& options) {
+  using Sums = head_gradients<wider<accumulate_type<Op>>>;
+  recurrence_shape const shape = op.shape();
+  index const sequences = sequences_of(shape, options.packed);
+  walk_adjoint<Op, Out, Gradients, State> const runner(op, dy, gradients, options);
+  int const threads = threads_to_use(options.threads);
+  index const walks = sequences * shape.heads, piece = runner.piece_columns();
+  index const pieces = (shape.columns + piece - 1) / piece;
+  std::vector<Sums> sums(static_cast<std::size_t>(walks * pieces));
+  for_each_task(walks * pieces, threads, [&](index task) {
+    walk const w = walk_of(task / pieces, shape, options, options.initial.positions);
+    index const first = task % pieces * piece;
+    sums[static_cast<std::size_t>(task)] = runner(w, first, std::min(first + piece, shape.columns));
+  });
+  if constexpr (time_invariant<Op>)
+    for (index h = 0; h < shape.heads; ++h) {
+      Sums total(shape.rows);
+      for (index n = 0; n < sequences; ++n)
+        for (index p = 0; p < pieces; ++p)
+          total += sums[static_cast<std::size_t>((n * shape.heads + h) * pieces + p)];
+      hand_over(op, gradients, {0, 0, h}, total, runner.in_lanes());
+    }
+}
 
 }  // namespace wane

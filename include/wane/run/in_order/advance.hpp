@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/core/numbers/denormals.hpp"
+#include "wane/core/recurrence/diagonal_recurrence.hpp"
 #include "wane/core/state/state.hpp"
 
 namespace wane {
@@ -96,6 +97,12 @@ template <stepwise_recurrence Op, class State, class Write>
 WANE_HOST_DEVICE void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   op.advance(at, state, write);
 }
+
+// One token of a penalised memory, and of a pair: defined in penalty/step.hpp and pairs/step.hpp.
+template <penalised_memory Op, class State, class Write>
+void advance(Op const& op, place<> at, view<State, 2> state, Write const& write);
+template <paired_recurrence Op, class State, class Write>
+void advance(Op const& op, place<> at, view<State, 2> state, Write const& write);
 
 // The rows x columns of one sequence and head.
 template <class T>

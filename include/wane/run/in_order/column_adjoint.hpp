@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/adjoint_options.hpp"
+#include "wane/core/numbers/decay_derivative.hpp"
+#include "wane/run/shared/gradients.hpp"
+#include "wane/run/shared/state_lanes.hpp"
 
 namespace wane {
 

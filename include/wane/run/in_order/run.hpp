@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "wane/core/state/walk.hpp"
 #include "wane/run/in_order/advance.hpp"
+#include "wane/run/shared/pieces.hpp"
 
 namespace wane {
 
@@ -25,6 +25,29 @@ void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output
   }
   for (index i = 0; i < shape.rows; ++i)
     for (index j = 0; j < shape.columns; ++j) save(i, j, state(i, j));
+}
+
+template <diagonal_recurrence Op, class Out, class State>
+void run_in_order(Op const& op, sequence_view<Out> const& output,
+                  run_options<State> const& options) {
+  index const columns = recurrence_shape(op.shape()).columns;
+  for_each_piece(op, options, columns, threads_to_use(options.threads),
+                 [&](walk const& w, index, index, auto const& state) {
+                   walk_in_order(
+                       op, w, output, [&](index i, index j) { return state.load(i, j); },
+                       [&](index i, index j, auto s) { state.save(i, j, s); });
+                 });
+}
+
+// The tokens of one walk into a state that lies anywhere, without allocating.
+template <diagonal_recurrence Op, class Out, class State>
+void step_in_order(Op const& op, walk const& w, sequence_view<Out> const& output,
+                   view<State, 2> const& state) {
+  using V = accumulate_type<Op>;
+  for (index k = 0; k < w.count; ++k) {
+    auto const at = w.token(k);
+    advance(op, at, state, [&](index j, V y) { output.write(at, j, y); });
+  }
 }
 
 }  // namespace wane

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/chunk/row_products.hpp"
 #include "wane/core/numbers/threads.hpp"
 #include "wane/run/lags/chunk.hpp"
+#include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/pieces.hpp"
 
 namespace wane {
@@ -145,22 +146,16 @@ class lag_adjoint {
   aligned_numbers<T> values_, output_gradients_, reads_, writes_, of_rows_, terms_;
 };
 
-// False where it cannot be done so.
+// Where the tensors lie in lanes and rows only fade.
 template <has_lags Op, class Out, class Gradients, class State>
-bool adjoint_lags(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+void adjoint_lags(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                   adjoint_options<State> const& options) {
-  if constexpr (gives_lanes<Op, Gradients>()) {
-    if (!(layout_of(op) & layout_of(dy) & gradients.layout()).columns || !only_fades(op))
-      return false;
-    recurrence_shape const shape = op.shape();
-    for_each_task(sequences_of(shape, options.packed) * shape.heads,
-                  threads_to_use(options.threads), [&](index task) {
-                    walk const w = walk_of(task, shape, options, options.initial.positions);
-                    lag_adjoint<Op, Out, Gradients>(op, dy, gradients, w.head)(w, options);
-                  });
-    return true;
-  }
-  return false;
+  recurrence_shape const shape = op.shape();
+  for_each_task(sequences_of(shape, options.packed) * shape.heads, threads_to_use(options.threads),
+                [&](index task) {
+                  walk const w = walk_of(task, shape, options, options.initial.positions);
+                  lag_adjoint<Op, Out, Gradients>(op, dy, gradients, w.head)(w, options);
+                });
 }
 
 }  // namespace wane

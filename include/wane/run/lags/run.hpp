@@ -7,6 +7,7 @@
 
 #include "wane/run/lags/chunk.hpp"
 #include "wane/run/shared/pieces.hpp"
+#include "wane/run/shared/stores.hpp"
 
 namespace wane {
 
@@ -94,22 +95,25 @@ bool products_in_range(Op const& op) {
   return true;
 }
 
-// False where the operator cannot be run so: it or its outputs lie otherwise, a row is reset, or
-// numbers leave their range.
+// Whether chunks of lags can be used: tensors lie in lanes, no row is reset, and no product leaves
+// the range of its type.
+template <has_lags Op, class Out>
+bool lags_fit(Op const& op, sequence_view<Out> const& output) {
+  return choose_stores(op, output) != store_by::number && only_fades(op) && products_in_range(op);
+}
+
 template <has_lags Op, class Out, class State>
-bool run_lags(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+void run_lags(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
-  store_by const how = choose_stores(op, output);
-  if (how == store_by::number || !only_fades(op) || !products_in_range(op)) return false;
+  bool const streams = choose_stores(op, output) == store_by::stream;
   int const threads = threads_to_use(options.threads);
   index const walks = sequences_of(shape, options.packed) * shape.heads;
   index const piece = columns_per_task(shape.columns, walks, threads,
                                        lag_vectors * simd_width<accumulate_type<Op>>);
-  for_each_piece(
-      op, options, piece, threads, [&](walk const& w, index first, index last, auto const& state) {
-        lag_runner<Op, Out>(op, output, w.head, first, last, how == store_by::stream)(w, state);
-      });
-  return true;
+  for_each_piece(op, options, piece, threads,
+                 [&](walk const& w, index first, index last, auto const& state) {
+                   lag_runner<Op, Out>(op, output, w.head, first, last, streams)(w, state);
+                 });
 }
 
 }  // namespace wane

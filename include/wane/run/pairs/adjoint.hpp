@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/run/attention/adjoint.hpp"
+#include "wane/run/pairs/quotient.hpp"
 #include "wane/run/pairs/run.hpp"
 
 namespace wane {
@@ -30,32 +30,20 @@ void with_part_gradients(quotient_of<First, Second> const& op, sequence_view<Out
   body(sequence_view<T const>(a), sequence_view<T const>(b));
 }
 
-// Throws wane::error where gradients do not fit what they are of, or a part goes no such way.
-template <class Op, class Gradients, class State>
-void check_adjoint(Op const& op, Gradients const& to, adjoint_options<State> const& options,
-                   index sequences) {
-  if constexpr (windowed_attention<Op>) {
-    check_gradients(op.whole(), to);
-    check_whole(options, sequences);
-  } else {
-    check_gradients(op, to, sequences);
-  }
-  if constexpr (paired_recurrence<Op> && requires { to.first, to.second; }) {
-    check_adjoint(op.first(), to.first, options, sequences);
-    check_adjoint(op.second(), to.second, options, sequences);
-  }
+// Throws wane::error where gradients do not fit a pair or one of its parts.
+template <paired_recurrence Op, class Gradients, class State>
+void check_adjoint_of_pair(Op const& op, Gradients const& to, adjoint_options<State> const& options,
+                           index sequences) {
+  check_gradients(op, to, sequences);
+  auto const& parts = op.of_parts(to);
+  check_adjoint_by_table(op.first(), parts.first, options, sequences);
+  check_adjoint_by_table(op.second(), parts.second, options, sequences);
 }
 
-// As for other recurrences: to the gradients of both parts, which Op::gradients most often are, and
-// of the initial state of the pair. Where a part is local attention, the initial state must have
-// seen no tokens (wane/run/attention/adjoint.hpp).
-// Throws wane::error, before anything is written, when a shape does not fit.
-template <paired_recurrence Op, class Out, class Gradients, class State = accumulate_type<Op>>
-void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
-             adjoint_options<State> const& options = {}) {
-  index const sequences = check_shapes(op, output_gradient, options);
-  check_adjoint(op, gradients, options, sequences);
-
+// To the gradients of both parts, and of the initial state of the pair.
+template <paired_recurrence Op, class Out, class Gradients, class State>
+void adjoint_pair(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                  adjoint_options<State> const& options) {
   auto const options_of = [&](auto const& part_of) {
     adjoint_options<State> own = options;
     own.initial = part_of(options.initial);
@@ -64,13 +52,13 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
     return own;
   };
   auto const& to = op.of_parts(gradients);
-  with_part_gradients(op, sequence_view<Out const>(output_gradient), options,
-                      [&](auto const& a, auto const& b) {
-                        adjoint(op.second(), b, to.second,
-                                options_of([&](auto const& s) { return op.state_of_second(s); }));
-                        adjoint(op.first(), a, to.first,
-                                options_of([&](auto const& s) { return op.state_of_first(s); }));
-                      });
+  with_part_gradients(
+      op, dy, options, [&]<class T>(sequence_view<T> const& a, sequence_view<T> const& b) {
+        adjoint_by_table(op.second(), b, to.second,
+                         options_of([&](auto const& s) { return op.state_of_second(s); }));
+        adjoint_by_table(op.first(), a, to.first,
+                         options_of([&](auto const& s) { return op.state_of_first(s); }));
+      });
 }
 
 }  // namespace wane

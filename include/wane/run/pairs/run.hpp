@@ -1,44 +1,12 @@
-// Pairs of recurrences: a token of both, and all tokens, each part by its own runner.
+// run for pairs of recurrences: each part by its own runner, then what they give is put together.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/core/state/pair.hpp"
-#include "wane/run/check_values.hpp"
-#include "wane/run/run.hpp"
+#include "wane/run/pairs/step.hpp"
+#include "wane/run/shared/pieces.hpp"
 
 namespace wane {
-
-// Outputs of one token; those of more columns than `few` ask for memory.
-template <class T>
-class token_outputs {
- public:
-  explicit token_outputs(index columns)
-      : columns_(columns), many_(static_cast<std::size_t>(columns > few ? columns : 0)) {}
-
-  // As those of any place.
-  sequence_view<T> view() { return {data(), {1, 1, 1, columns_}, {0, 0, 0, 1}}; }
-  T operator()(index j) const { return (columns_ > few ? many_.data() : few_)[j]; }
-
- private:
-  static constexpr index few = 1024;
-  T* data() { return columns_ > few ? many_.data() : few_; }
-
-  index columns_;
-  std::vector<T> many_;
-  T few_[few];
-};
-
-// One token of a pair: both parts take it into their states, which lie in that of the pair.
-// Asks for no memory where a head has no more than 1024 outputs.
-template <paired_recurrence Op, class State, class Write>
-void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
-  using T = accumulate_type<Op>;
-  token_outputs<T> a(output_shape_of(op.first()).columns), b(output_shape_of(op.second()).columns);
-  walk const token{0, at.batch, at.head, at.time, 1, 1, at.position};
-  step_walk(op.first(), token, a.view(), op.state_of_first(state));
-  step_walk(op.second(), token, b.view(), op.state_of_second(state));
-  op.put_together(op.output_columns(), a, b, write);
-}
 
 // Outputs of all tokens, [B, T, H, columns], in memory of their own.
 template <class T>
@@ -65,7 +33,7 @@ void run_part(Op const& op, sequence_view<Out> const& output, run_options<State>
   for (auto const& kept : options.keep) keep.push_back({kept.tokens, part_of(kept.state)});
   options.initial = part_of(options.initial), options.final = part_of(options.final);
   options.keep = keep;
-  run_walks(op, output, options);
+  run_by_table(op, output, options);
 }
 
 // The outputs of both parts: the second's first, so that `a` may be the memory of an input.
@@ -80,7 +48,7 @@ void run_parts(Op const& op, sequence_view<T> const& a, sequence_view<T> const& 
 // together. Holds B T H numbers for each column of the second part, and of the first where the
 // output is of another type.
 template <paired_recurrence Op, class Out, class State>
-void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+void run_pair(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   using T = accumulate_type<Op>;
   auto const put_together = [&](sequence_view<T> const& a, sequence_view<T> const& b) {
     run_parts(op, a, b, options);
@@ -95,14 +63,6 @@ void run_walks(Op const& op, sequence_view<Out> const& output, run_options<State
     put_together(output, b.view());
   else
     put_together(held_outputs<T>(output_shape_of(op.first())).view(), b.view());
-}
-
-// check_values of those parts that bring terms.
-template <paired_recurrence Op>
-void check_values(Op const& op, std::span<index const> lengths = {}) {
-  if constexpr (requires { check_values(op.first(), lengths); }) check_values(op.first(), lengths);
-  if constexpr (requires { check_values(op.second(), lengths); })
-    check_values(op.second(), lengths);
 }
 
 }  // namespace wane

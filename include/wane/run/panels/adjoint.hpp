@@ -5,7 +5,7 @@
 #include "wane/core/call/run_options.hpp"
 #include "wane/core/chunk/term_gradients.hpp"
 #include "wane/core/numbers/threads.hpp"
-#include "wane/run/panels/adjoint_in_order.hpp"
+#include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/ends.hpp"
 #include "wane/run/panels/replay.hpp"
 #include "wane/run/panels/step.hpp"
@@ -19,7 +19,7 @@ concept has_panel_adjoint = runs_in_panels<Op> && !time_invariant<Op> && !channe
 // time and, of one block of one head, those after its micro-chunks. Lanes: the operator gives its
 // columns in lanes and the sink takes them.
 template <has_panel_adjoint Op, class Out, class Gradients, class State, bool Lanes>
-class affine_adjoint {
+class panels_adjoint {
  public:
   using T = accumulate_type<Op>;
   using Replay = replay<Op, Lanes>;
@@ -30,7 +30,7 @@ class affine_adjoint {
   static constexpr int width = form::width, tokens = micro_tokens;
   static constexpr index most_tokens = Replay::most_tokens;
 
-  affine_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
+  panels_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
                  Gradients const& gradients, walk const& w, index heads)
       : ends_(op, output_gradient, gradients),
         walk_(w),
@@ -151,7 +151,7 @@ class affine_adjoint {
         .take();
   }
 
-  adjoint_in_order<Op, Out, Gradients> in_order() const {
+  chunk_in_order<Op, Out, Gradients> in_order() const {
     return {ends_.op(), ends_.output_gradient(), ends_.gradients(), row_stride_};
   }
   // The same for a chunk that resets numbers that are not finite.
@@ -187,7 +187,7 @@ inline constexpr index kept_bytes_per_task = index{24} << 20;
 template <bool Lanes, has_panel_adjoint Op, class Out, class Gradients, class State>
 void adjoint_by_heads(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {
-  using Adjoint = affine_adjoint<Op, Out, Gradients, State, Lanes>;
+  using Adjoint = panels_adjoint<Op, Out, Gradients, State, Lanes>;
   recurrence_shape const shape = op.shape();
   int const threads = threads_to_use(options.threads);
   index const sequences = sequences_of(shape, options.packed);
@@ -205,7 +205,7 @@ void adjoint_by_heads(Op const& op, sequence_view<Out const> const& dy, Gradient
 }
 
 template <has_panel_adjoint Op, class Out, class Gradients, class State>
-void adjoint_affine(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+void adjoint_panels(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                     adjoint_options<State> const& options) {
   if constexpr (gives_lanes<Op, Gradients>())
     if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns)

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/chunk/micro_chunk.hpp"
+#include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 
 namespace wane {

@@ -12,6 +12,7 @@
 #include "wane/run/shared/lines_ahead.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 #include "wane/run/shared/pieces.hpp"
+#include "wane/run/shared/stores.hpp"
 
 namespace wane {
 
@@ -20,7 +21,7 @@ inline constexpr index tokens_at_once = 32;
 
 // The heads [first_head, last_head) of one sequence, and of their states the columns [first, last).
 template <affine_recurrence Op, class Out, class State>
-class affine_runner {
+class panel_runner {
  public:
   using T = accumulate_type<Op>;
   using gatherer = term_gatherer<Op>;
@@ -34,8 +35,7 @@ class affine_runner {
   static constexpr index passes = form::erasing == erasing::none ? 1 : 2;
   using panels = panel_columns<T, widest>;
 
-  affine_runner(Op const& op, sequence_view<Out> const& output, index first, index last,
-                index heads)
+  panel_runner(Op const& op, sequence_view<Out> const& output, index first, index last, index heads)
       : op_(op),
         output_(output),
         gather_(op),
@@ -206,20 +206,20 @@ template <class Form, int R, class T = typename Form::scalar>
 }
 
 // What a task has of a sequence: some heads, and of their states the columns [first, last).
-struct affine_share {
+struct panel_share {
   index head, heads, first, last;
 };
 // A sequence in shares, one or more for each of its part of the threads: groups of heads, so that a
 // block of time is read while its pages are known, and heads that are left over cut in columns.
-inline std::vector<affine_share> shares_of(recurrence_shape const& shape, index sequences,
-                                           int threads, index strip) {
+inline std::vector<panel_share> shares_of(recurrence_shape const& shape, index sequences,
+                                          int threads, index strip) {
   index const groups =
       std::clamp<index>((threads + sequences - 1) / std::max<index>(sequences, 1), 1, shape.heads);
   index const heads = shape.heads / groups, rest = shape.heads % groups;
   // A multiple of as many pieces as there are groups.
   index const piece_of_rest =
       columns_per_task(shape.columns, std::gcd(rest, groups), static_cast<int>(groups), strip);
-  std::vector<affine_share> shares;
+  std::vector<panel_share> shares;
   auto const add = [&](index head, index count, index piece) {
     for (index first = 0; first < shape.columns; first += piece)
       shares.push_back({head, count, first, std::min(first + piece, shape.columns)});
@@ -231,20 +231,20 @@ inline std::vector<affine_share> shares_of(recurrence_shape const& shape, index 
 }
 
 template <runs_in_panels Op, class Out, class State>
-void run_affine(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+void run_panels(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
   // What divides all columns is found where they are.
   index const strip =
-      normalised_recurrence<Op> ? shape.columns : affine_runner<Op, Out, State>::panels::strip;
+      normalised_recurrence<Op> ? shape.columns : panel_runner<Op, Out, State>::panels::strip;
   int const threads = threads_to_use(options.threads);
   index const sequences = sequences_of(shape, options.packed);
   auto const shares = shares_of(shape, sequences, threads, strip);
   index const count = std::ssize(shares);
   for_each_task(sequences * count, threads, [&](index task) {
-    affine_share const share = shares[static_cast<std::size_t>(task % count)];
+    panel_share const share = shares[static_cast<std::size_t>(task % count)];
     walk const w =
         walk_of(task / count * shape.heads + share.head, shape, options, options.initial.positions);
-    affine_runner<Op, Out, State> runner(op, output, share.first, share.last, share.heads);
+    panel_runner<Op, Out, State> runner(op, output, share.first, share.last, share.heads);
     for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto state) {
       if (part.count > 0) return runner(part, share.heads, state.before, state.after);
       for (index const end = share.head + share.heads; state.head < end; ++state.head)

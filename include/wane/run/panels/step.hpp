@@ -25,12 +25,12 @@ class token_panel {
   static constexpr bool fades = gatherer::form::fading != fading::none;
   static constexpr bool lanes_fit = reads_lanes<Op>, divides = normalised_recurrence<Op>;
 
-  token_panel(Op const& op, sequence_view<Out> const& output)
-      : gather_(op), output_(output), usable_((layout_of(op) & layout_of(output)).columns) {}
+  token_panel(Op const& op, sequence_view<Out> const& output) : gather_(op), output_(output) {}
 
   // state: rows x columns, without gaps between columns.
-  bool takes(view<T, 2> const& state) const {
-    return lanes_fit && usable_ && state.stride[1] == 1 && state.extent[1] >= width;
+  static bool takes(Op const& op, sequence_view<Out> const& output, view<T, 2> const& state) {
+    return lanes_fit && (layout_of(op) & layout_of(output)).columns && state.stride[1] == 1 &&
+           state.extent[1] >= width;
   }
 
   void operator()(Op const& op, place<> at, view<T, 2> const& state) const {
@@ -161,7 +161,14 @@ class token_panel {
 
   gatherer gather_;
   sequence_view<Out> const& output_;
-  bool usable_;
 };
+
+// The tokens of one walk, where token_panel takes the state.
+template <runs_in_panels Op, class Out>
+void step_panels(Op const& op, walk const& w, sequence_view<Out> const& output,
+                 view<accumulate_type<Op>, 2> const& state) {
+  token_panel<Op, Out> const panel(op, output);
+  for (index k = 0; k < w.count; ++k) panel(op, w.token(k), state);
+}
 
 }  // namespace wane

@@ -218,12 +218,16 @@ class two_way_adjoint {
 // From so many columns on: states that are kept take rows x columns numbers every 64 tokens.
 inline constexpr index least_two_way_columns = 32;
 
-// False where it cannot be done so: constant decays do more than fade.
+// Constant decays must only fade.
+template <has_two_way_adjoint Op>
+bool two_ways_fit(Op const& op) {
+  if constexpr (constant_decays<Op>) return only_fades(op);
+  return true;
+}
+
 template <has_two_way_adjoint Op, class Out, class Gradients, class State>
-bool adjoint_two_ways(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+void adjoint_two_ways(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {
-  if constexpr (constant_decays<Op>)
-    if (!only_fades(op)) return false;
   recurrence_shape const shape = op.shape();
   auto const take = [&](auto in_lanes) {
     for_each_task(sequences_of(shape, options.packed) * shape.heads,
@@ -233,12 +237,8 @@ bool adjoint_two_ways(Op const& op, sequence_view<Out const> const& dy, Gradient
                   });
   };
   if constexpr (gives_lanes<Op, Gradients>())
-    if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns) {
-      take(std::true_type{});
-      return true;
-    }
+    if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns) return take(std::true_type{});
   take(std::false_type{});
-  return true;
 }
 
 }  // namespace wane

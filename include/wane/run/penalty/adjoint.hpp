@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "wane/core/recurrence/penalised_gradients.hpp"
-#include "wane/run/adjoint.hpp"
 #include "wane/run/penalty/fading_adjoint.hpp"
 #include "wane/run/penalty/run.hpp"
+#include "wane/run/shared/by_table.hpp"
 
 namespace wane {
 
@@ -106,8 +106,8 @@ class penalised_adjoint {
     options.initial_gradient = part_of_columns(options.initial_gradient, 0, columns_);
     sequence_view<T> const directions = view_of(directions_);
     token_view<T> const decays(of_decays_.data(), shape_.batch, shape_.time, shape_.heads);
-    adjoint(op_.memory(directions, 0), dy,
-            to_.of_memory(view_of(of_directions_), view_of(of_keys_), decays), options);
+    adjoint_by_table(op_.memory(directions, 0), dy,
+                     to_.of_memory(view_of(of_directions_), view_of(of_keys_), decays), options);
   }
 
   // From gradients by write directions a to those by keys and penalty directions; returns that by
@@ -249,19 +249,16 @@ class penalised_adjoint {
   aligned_numbers<T> const directions_, of_directions_, of_keys_, factors_, by_inverse_, of_decays_;
 };
 
-// As for other recurrences. Holds three vectors of K numbers a token and head, and the states of S
-// that its own adjoint keeps; where an initial state has seen nothing, dL/dR of it is zero, and
-// lambda has what there is.
-// Throws wane::error, before anything is written, when a shape does not fit.
-template <penalised_memory Op, class Out, class Gradients, class State = accumulate_type<Op>>
-void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
-             adjoint_options<State> const& options = {}) {
+// Holds three vectors of K numbers a token and head, and the states of S that its own adjoint
+// keeps. Where an initial state has seen nothing, dL/dR of it is zero, and lambda has what there
+// is.
+template <penalised_memory Op, class Out, class Gradients, class State>
+void adjoint_penalised(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                       adjoint_options<State> const& options) {
   static_assert(penalised_gradients<Gradients, Op>,
                 "wane::adjoint: the gradients of a penalised memory are Op::gradients, or what "
                 "wane/core/recurrence/penalised_gradients.hpp says");
-  check_gradients(op, gradients, check_shapes(op, output_gradient, options));
-  penalised_adjoint<Op, Gradients, State>(op, gradients,
-                                          options)(sequence_view<Out const>(output_gradient));
+  penalised_adjoint<Op, Gradients, State>(op, gradients, options)(dy);
 }
 
 }  // namespace wane

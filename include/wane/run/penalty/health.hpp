@@ -5,7 +5,10 @@
 #include <Eigen/Dense>
 #include <vector>
 
-#include "wane/run/run.hpp"
+#include "wane/core/call/checks.hpp"
+#include "wane/run/penalty/step.hpp"
+#include "wane/run/shared/pieces.hpp"
+#include "wane/run/shared/positions.hpp"
 
 namespace wane {
 
@@ -121,7 +124,7 @@ void watch(Op const& op, sequence_view<Out> output, index every, Report const& r
     penalty_watch<Op> watched(op, w.head, state);
     for (index k = 0; k < w.count; ++k) {
       place<> const at = w.token(k);
-      op.advance(at, state, [&](index j, T y) { output.write(at, j, y); });
+      advance(op, at, state, [&](index j, T y) { output.write(at, j, y); });
       watched.take(at, state);
       if (at.position % every == 0 || k + 1 == w.count) report(at, watched.health(state));
     }

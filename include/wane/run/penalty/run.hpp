@@ -54,7 +54,7 @@ class penalised_runner {
         [](index, T) {});
     memory const s = op_.memory({directions, {1, w.count, 1, rows_}, {0, rows_, 0, 1}}, origin);
     state_view<T> const held{{held_.data(), {1, 1, rows_, columns_}, {0, 0, columns_, 1}}};
-    affine_runner<memory, Out, T>(s, output_, 0, columns_, 1)(w, 1, held, held);
+    panel_runner<memory, Out, T>(s, output_, 0, columns_, 1)(w, 1, held, held);
   }
 
   Op const& op_;

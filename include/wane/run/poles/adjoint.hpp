@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "wane/run/adjoint.hpp"
+#include "wane/core/call/adjoint_options.hpp"
 #include "wane/run/poles/gradients.hpp"
 #include "wane/run/poles/run.hpp"
 
@@ -92,17 +92,15 @@ class pole_adjoint {
   aligned_numbers<T> const in_, out_;
 };
 
-// The adjoint of a bank of poles, as wane::adjoint says. `gradients` has `values`, the gradient of
-// what it reads, and may take poles (run/poles/gradients.hpp); where wants_poles() is false these
-// are not computed. Nothing is kept: time is O(T P V), memory that of a state.
-template <pole_bank Op, class Out, class Gradients, class State = accumulate_type<Op>>
-void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
-             adjoint_options<State> const& options = {}) {
+// `gradients` has `values`, the gradient of what the bank reads, and may take poles
+// (poles/gradients.hpp); where wants_poles() is false these are not computed. Nothing is kept: time
+// is O(T P V), memory is one state.
+template <pole_bank Op, class Out, class Gradients, class State>
+void adjoint_poles(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                   adjoint_options<State> const& options) {
   check_state_holds_inputs<Op, State>();
-  index const sequences = check_shapes(op, output_gradient, options);
-  check_gradients(op, gradients, sequences);
   recurrence_shape const shape = op.shape();
-  sequence_view<Out const> const dy = output_gradient;
+  index const sequences = sequences_of(shape, options.packed);
   index const piece = std::min<index>(columns_of_piece(op), 128), poles = op.poles();
   index const pieces = (shape.columns + piece - 1) / piece;
   bool const of_poles = gradients.wants_poles();

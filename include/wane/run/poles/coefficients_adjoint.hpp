@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/run/poles/adjoint.hpp"
+#include "wane/core/call/checks.hpp"
 #include "wane/run/poles/coefficients.hpp"
 #include "wane/run/poles/coefficients_gradients.hpp"
 
@@ -156,9 +156,9 @@ class pole_gradient_sums {
 
 template <transform_side Side, node_coefficients Op, class Out, class Gradients, class State>
 void adjoint_of_side(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
-                     adjoint_options<State> const& options, index sequences,
-                     pole_gradient_sums& sums) {
+                     adjoint_options<State> const& options, pole_gradient_sums& sums) {
   recurrence_shape const shape = op.shape();
+  index const sequences = sequences_of(shape, options.packed);
   for_each_task(sums.tasks(), threads_to_use(options.threads), [&](index task) {
     index const head = task / sums.pieces(), first = task % sums.pieces() * pole_columns;
     index const last = std::min(first + pole_columns, shape.columns);
@@ -178,27 +178,23 @@ void adjoint_of_side(Op const& op, sequence_view<Out const> const& dy, Gradients
   });
 }
 
-// The side of the past, and what more(dy, sequences, sums) adds to its gradients.
+// The side of the past, and what more(sums) adds to its gradients.
 template <node_coefficients Op, class Out, class Gradients, class State, class More>
-void coefficient_gradients(Op const& op, sequence_view<Out> const& output_gradient,
+void coefficient_gradients(Op const& op, sequence_view<Out const> const& dy,
                            Gradients const& gradients, adjoint_options<State> const& options,
                            More const& more) {
-  index const sequences = check_shapes(op, output_gradient, options);
-  check_gradients(op.bank(), gradients, sequences);
-  sequence_view<Out const> const dy = output_gradient;
-  pole_gradient_sums sums(op.shape(), op.bank().poles());
-  adjoint_of_side<transform_side::past>(op, dy, gradients, options, sequences, sums);
-  more(dy, sequences, sums);
+  recurrence_shape const shape = op.shape();
+  pole_gradient_sums sums(shape, op.bank().poles());
+  adjoint_of_side<transform_side::past>(op, dy, gradients, options, sums);
+  more(sums);
   if (gradients.wants_poles()) sums.give(op.bank(), gradients);
 }
 
-// The adjoint of the coefficients of nodes, as wane::adjoint says, with the gradients of their
-// bank. Nothing is kept: time is O(T P V), memory that of a state.
-template <node_coefficients Op, class Out, class Gradients, class State = accumulate_type<Op>>
-void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
-             adjoint_options<State> const& options = {}) {
-  coefficient_gradients(op, output_gradient, gradients, options,
-                        [](auto const&, index, pole_gradient_sums&) {});
+// With the gradients of the bank. Nothing is kept: time is O(T P V), memory is one state.
+template <node_coefficients Op, class Out, class Gradients, class State>
+void adjoint_coefficients(Op const& op, sequence_view<Out const> const& dy,
+                          Gradients const& gradients, adjoint_options<State> const& options) {
+  coefficient_gradients(op, dy, gradients, options, [](pole_gradient_sums&) {});
 }
 
 }  // namespace wane

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/adjoint_options.hpp"
 #include "wane/run/poles/coefficients.hpp"
 
 namespace wane {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/adjoint_options.hpp"
 #include "wane/run/poles/state.hpp"
 #include "wane/run/shared/pieces.hpp"
 

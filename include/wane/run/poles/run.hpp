@@ -135,4 +135,14 @@ void run_poles(Op const& op, sequence_view<Out> const& output, run_options<State
                  });
 }
 
+// The tokens of one walk into a state of the type that sums are held in.
+template <pole_bank Op, class Out>
+void step_poles(Op const& op, walk const& w, sequence_view<Out> const& output,
+                view<accumulate_type<Op>, 2> const& state) {
+  for (index k = 0; k < w.count; ++k) {
+    auto const at = w.token(k);
+    advance_poles(op, at, state, [&](index j, accumulate_type<Op> y) { output.write(at, j, y); });
+  }
+}
+
 }  // namespace wane

@@ -6,7 +6,6 @@
 
 #include "wane/core/call/run_options.hpp"
 #include "wane/core/numbers/threads.hpp"
-#include "wane/run/channels/columns.hpp"
 
 namespace wane {
 
@@ -43,22 +42,6 @@ template <class Access>
 void keep(Access const& state, index rows, index first, index last) {
   for (index i = 0; i < rows; ++i)
     for (index j = first; j < last; ++j) state.save(i, j, state.load(i, j));
-}
-
-// Bytes beyond which stores go past the caches: several times a second-level cache.
-inline constexpr index streaming_bytes = index{8} << 20;
-
-template <class Out>
-bool is_large(recurrence_shape const& shape) {
-  index const numbers = shape.batch * shape.time * shape.heads * shape.columns;
-  return numbers * static_cast<index>(3 * sizeof(Out)) >= streaming_bytes;
-}
-
-template <class Op, class Out>
-store_by choose_stores(Op const& op, sequence_view<Out> const& output) {
-  if (!(layout_of(op) & layout_of(output)).columns) return store_by::number;
-  bool const streams = is_large<Out>(op.shape()) && can_stream<accumulate_type<Op>>(output);
-  return streams ? store_by::stream : store_by::vector;
 }
 
 // Columns are cut so that every thread has work, in pieces of a multiple of `least`.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/run/poles/adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/run/two_sided/run.hpp"
 
 namespace wane {
@@ -109,11 +109,11 @@ void adjoint_two_sided(Past const& past, Future const& future, sequence_view<Out
                                                        .threads = options.threads};
   check_gradients(future, gradients, check_shapes(future, output_gradient, ahead));
   sequence_view<Out const> const dy = output_gradient;
-  adjoint(
+  adjoint_poles(
       future, dy,
       future_gradients<Future, std::remove_const_t<Out>, Gradients>(future, dy, gradients, ahead),
       ahead);
-  adjoint(past, dy, added_gradients<Past, Gradients>{gradients}, options);
+  adjoint_poles(past, dy, added_gradients<Past, Gradients>{gradients}, options);
 }
 
 }  // namespace wane

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/run/poles/coefficients_adjoint.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/run/two_sided/run.hpp"
 
 namespace wane {
@@ -25,19 +25,21 @@ Options of_other_side(Options const& options) {
 template <node_coefficients Op, class Out, class State = accumulate_type<Op>>
 void run_two_sided(Op const& op, sequence_view<Out> output,
                    run_options<State> const& options = {}) {
-  run(op, output, options);
+  check_run(op, output, options);
+  run_by_table(op, output, options);
   run_coefficients<transform_side::future>(op, output, of_other_side(options));
+  count_tokens(op.shape(), options);
 }
 
 // Its adjoint, as wane::adjoint says; states are those of the past.
 template <node_coefficients Op, class Out, class Gradients, class State = accumulate_type<Op>>
 void adjoint_two_sided(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
                        adjoint_options<State> const& options = {}) {
-  coefficient_gradients(op, output_gradient, gradients, options,
-                        [&](auto const& dy, index sequences, pole_gradient_sums& sums) {
-                          adjoint_of_side<transform_side::future>(
-                              op, dy, gradients, of_other_side(options), sequences, sums);
-                        });
+  check_gradients(op.bank(), gradients, check_shapes(op, output_gradient, options));
+  sequence_view<Out const> const dy = output_gradient;
+  coefficient_gradients(op, dy, gradients, options, [&](pole_gradient_sums& sums) {
+    adjoint_of_side<transform_side::future>(op, dy, gradients, of_other_side(options), sums);
+  });
 }
 
 }  // namespace wane

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/run/run.hpp"
+#include "wane/run/shared/positions.hpp"
 
 namespace wane {
 
@@ -98,11 +99,11 @@ void run_two_sided(Past const& past, Future const& future, sequence_view<Out> ou
                 "wane::run_two_sided: outputs are real, and written");
   check_sides(past, future);
   check_run(past, output, options);
-  run(future, output,
-      run_options<accumulate_type<Future>>{.packed = options.packed,
-                                           .lengths = options.lengths,
-                                           .direction = opposite(options.direction),
-                                           .threads = options.threads});
+  run_by_table(future, output,
+               run_options<accumulate_type<Future>>{.packed = options.packed,
+                                                    .lengths = options.lengths,
+                                                    .direction = opposite(options.direction),
+                                                    .threads = options.threads});
   recurrence_shape const shape = past.shape();
   for_each_piece(past, options, std::min(columns_of_piece(past), pole_columns),
                  threads_to_use(options.threads),

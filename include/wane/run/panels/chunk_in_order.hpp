@@ -8,13 +8,13 @@ namespace wane {
 
 // States and cotangents of `shape.rows` rows, `row_stride` apart.
 template <affine_recurrence Op, class Out, class Gradients>
-class adjoint_in_order {
+class chunk_in_order {
  public:
   using T = accumulate_type<Op>;
   using Column = column_adjoint<Op, T, index, Out, Gradients>;
 
-  adjoint_in_order(Op const& op, sequence_view<Out const> const& output_gradient,
-                   Gradients const& gradients, index row_stride)
+  chunk_in_order(Op const& op, sequence_view<Out const> const& output_gradient,
+                 Gradients const& gradients, index row_stride)
       : op_(op),
         output_gradient_(output_gradient),
         gradients_(gradients),

@@ -1,0 +1,115 @@
+// The checks at the door of a call: shapes and parameters of an operator, its states, its outputs.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/call/adjoint_options.hpp"
+#include "wane/core/recurrence/poles.hpp"
+
+namespace wane {
+
+// Sentences for tokens whose terms contradict each other.
+template <class Op>
+consteval void check_terms() {
+  using Token = token_of<Op>;
+  static_assert(
+      has_erase<Token> || !has_erase_write<Token>,
+      "wane: a token with erase_write has erase_read too: what is erased, and where it was "
+      "read");
+  constexpr int ways = has_log_decay<Token> + has_row_log_decay<Token> +
+                       has_element_log_decay<Token> + has_plain_decay<Token> +
+                       has_row_plain_decay<Token> + has_element_plain_decay<Token>;
+  static_assert(ways <= 1,
+                "wane: a token states its decay in one way: as log_decay or decay, for the head, "
+                "by row, or by element");
+  if constexpr (requires { requires Op::is_channelwise; })
+    static_assert(channelwise<Op> && decays_by_element<Token>,
+                  "wane: a token of a channelwise recurrence has value(j) and log_decay(i, j) or "
+                  "decay(i, j), and no other term");
+  static_assert(
+      !has_element_query<Token> || pole_bank<Op>,
+      "wane: query(i, j) is for banks of poles (wane/core/recurrence/poles.hpp); elsewhere a query "
+      "is that of a row");
+  using V = accumulate_type<Op>;
+  using D = decltype(decay_of(std::declval<Token>(), index{}, index{}));
+  static_assert(std::is_same_v<D, no_decay> || std::is_same_v<D, plain_decay<V>> ||
+                    std::is_same_v<D, split_decay<V>>,
+                "wane: decays must be of the type the recurrence computes in, that of its values");
+}
+
+// The shape of an operator, whose extents are found good, and its tensors present; reads no data.
+template <class Op>
+recurrence_shape checked_extents(Op const& op) {
+  if constexpr (affine_recurrence<Op>) check_terms<Op>();
+  recurrence_shape const shape = op.shape();
+  index const columns = output_shape_of(op).columns;
+  index const extents[] = {shape.batch, shape.time, shape.heads, shape.rows, columns};
+  char const* const names[] = {"batch", "time", "heads", "rows", "columns"};
+  for (int i = 0; i < 5; ++i)
+    require(extents[i] >= (i == 1 ? 0 : 1), "the operator has ", names[i], " ", extents[i],
+            "; it must be ", i == 1 ? "0 or more" : "1 or more");
+  if constexpr (channelwise<Op>)
+    require(shape.rows == 1, "the operator has rows ", shape.rows,
+            "; a channelwise recurrence has 1: each column is one of its own");
+  if constexpr (requires { op.check_inputs(); }) op.check_inputs();
+  return shape;
+}
+
+// The same with parameters found good, which the host must be able to read.
+template <class Op>
+recurrence_shape checked_shape(Op const& op) {
+  recurrence_shape const shape = checked_extents(op);
+  if constexpr (requires { op.check_parameters(); }) op.check_parameters();
+  return shape;
+}
+
+// Kept states that do not fit, or whose tokens fall.
+template <class State>
+void check(std::span<kept_state<State> const> keep, index sequences,
+           recurrence_shape const& shape) {
+  index before = 0;
+  for (kept_state<State> const& kept : keep) {
+    require(kept.tokens >= before, "keep has tokens ", kept.tokens, " after ", before,
+            "; they must not fall, nor be less than 0");
+    require(kept.state.present(), "keep has a state without data; it must point to its values");
+    check("a state of keep", kept.state, sequences, shape);
+    before = kept.tokens;
+  }
+}
+
+// Throws wane::error where what a run takes does not fit; returns the number of sequences.
+template <class Op, class Out, class State>
+index check_run(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+  recurrence_shape const shape = checked_shape(op);
+  check("output", output, output_shape_of(op));
+  check(options.packed, options.lengths, shape.batch, shape.time);
+  index const sequences = sequences_of(shape, options.packed);
+  check("initial", options.initial, sequences, shape);
+  check("final", options.final, sequences, shape);
+  check(options.keep, sequences, shape);
+  return sequences;
+}
+
+// Throws wane::error where what an adjoint takes does not fit; returns the number of sequences.
+template <class Op, class Out, class State>
+index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
+                   adjoint_options<State> const& options) {
+  recurrence_shape const shape = checked_shape(op);
+  check("output_gradient", output_gradient, output_shape_of(op));
+  check(options.packed, options.lengths, shape.batch, shape.time);
+  index const sequences = sequences_of(shape, options.packed);
+  check("initial", options.initial, sequences, shape);
+  check("final_gradient", options.final_gradient, sequences, shape);
+  check("initial_gradient", options.initial_gradient, sequences, shape);
+  return sequences;
+}
+
+// Throws wane::error where gradients do not fit what they are of.
+template <class Op, class Gradients>
+void check_gradients(Op const& op, Gradients const& to, index sequences) {
+  recurrence_shape const shape = op.shape();
+  if constexpr (requires { to.check(shape); }) to.check(shape);
+  if constexpr (requires { to.check(op); }) to.check(op);
+  if constexpr (requires { to.check(shape, sequences); }) to.check(shape, sequences);
+}
+
+}  // namespace wane

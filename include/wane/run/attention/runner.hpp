@@ -1,0 +1,23 @@
+// The runner of attention to the last tokens; it runs in order and has an adjoint of its own.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/attention/adjoint.hpp"
+
+namespace wane::runners {
+
+struct local_attention {
+  static constexpr std::string_view name = "local_attention";
+  template <class Op, class Out>
+  static constexpr bool takes = windowed_attention<Op>;
+
+  static void check_adjoint(auto const& op, auto const& to, auto const& options, index sequences) {
+    check_gradients(op.whole(), to);
+    check_whole(options, sequences);
+  }
+  static void adjoint(auto const& op, auto const& dy, auto const& to, auto const& options) {
+    adjoint_local_attention(op, dy, to, options);
+  }
+};
+
+}  // namespace wane::runners

@@ -1,0 +1,28 @@
+// The runner that takes any recurrence, token by token: the last of the table.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/run/in_order/adjoint.hpp"
+#include "wane/run/in_order/run.hpp"
+
+namespace wane::runners {
+
+struct in_order {
+  static constexpr std::string_view name = "in_order";
+  template <class Op, class Out>
+  static constexpr bool takes = true;
+
+  static void run(auto const& op, auto const& output, auto const& options) {
+    run_in_order(op, output, options);
+  }
+  static void step(auto const& op, walk const& w, auto const& output, auto const& state) {
+    step_in_order(op, w, output, state);
+  }
+  template <affine_recurrence Op>
+  requires(!pole_bank<Op>) static void adjoint(Op const& op, auto const& dy, auto const& to,
+                                               auto const& options) {
+    adjoint_in_order(op, dy, to, options);
+  }
+};
+
+}  // namespace wane::runners

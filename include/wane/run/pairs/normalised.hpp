@@ -1,0 +1,45 @@
+// The adjoint of normalised memories: from means to the sums that they are quotients of.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "wane/run/pairs/quotient.hpp"
+#include "wane/run/shared/by_table.hpp"
+#include "wane/run/shared/pieces.hpp"
+
+namespace wane {
+
+// Gradients of the sums of every token, [B, T, H, columns], that of the denominator last.
+template <normalised_recurrence Op, class Out, class State>
+std::vector<accumulate_type<Op>> gradient_of_sums(Op const& op, sequence_view<Out const> const& dy,
+                                                  adjoint_options<State> const& options) {
+  using T = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  index const last = shape.columns - 1;
+  std::vector<T> numbers(
+      static_cast<std::size_t>(shape.batch * shape.time * shape.heads * shape.columns));
+  sequence_view<T> const sums(numbers.data(), shape.batch, shape.time, shape.heads, shape.columns);
+  run_by_table(unnormalised(op), sums, run_of(options));
+  for_each_place(shape, options, [&](place<> at) {
+    T* const row = sums.element(at, 0);
+    gradient_of_quotient(dy, at, divisor_of(op, row[last]), last, row, row[last]);
+  });
+  return numbers;
+}
+
+// The sums are computed once more and held, B T H columns numbers. Where a denominator is below the
+// floor it has no gradient.
+template <normalised_recurrence Op, class Out, class Gradients, class State>
+void adjoint_normalised(Op const& op, sequence_view<Out const> const& dy,
+                        Gradients const& gradients, adjoint_options<State> const& options) {
+  using T = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  std::vector<T> const of_sums = gradient_of_sums(op, dy, options);
+  adjoint_by_table(
+      unnormalised(op),
+      sequence_view<T const>(of_sums.data(), shape.batch, shape.time, shape.heads, shape.columns),
+      gradients, options);
+}
+
+}  // namespace wane
