@@ -1,5 +1,6 @@
-# Fails when a header breaks the architecture: includes run one way, third parties have few doors,
-# macros live in core/config.hpp, and each file says what it is, under which licence, in 300 lines.
+# Fails when a header breaks the architecture: includes run one way, between layers and between the
+# rooms of a layer, third parties have few doors, macros live in core/config.hpp (that of the version
+# in version.hpp), no folder is crowded, and each file says what it is, under which licence, in 300 lines.
 # cmake -DROOT=<repository> -P check_layers.cmake
 # SPDX-License-Identifier: MIT
 cmake_minimum_required(VERSION 3.25)
@@ -9,9 +10,21 @@ set(may_include_core)
 set(may_include_spectra core)
 set(may_include_operators core spectra)
 set(may_include_run core)
-set(may_include_cuda core run)
+set(may_include_cuda core)
 set(may_include_testing core run cuda)
 set(layers core spectra operators run cuda testing)
+
+# The rooms of a layer, its folders. A room may include itself and those that stand before it in this
+# list, so that no cycle is possible; "." are the files of the layer itself.
+set(rooms_core . numbers recurrence state call chunk)
+set(rooms_spectra . algebra fit rates orders nodes)
+set(rooms_operators parts gates .)
+set(rooms_run shared in_order channels panels lags elements poles penalty pairs attention . two_sided)
+set(rooms_cuda machine call scan chunks penalty one_token .)
+set(rooms_testing .)
+
+# Files of one folder; operators are a catalogue and may be more.
+set(most_files 24)
 
 # Where a third party may enter: its includes, and a regex of the files that may have them.
 set(doors boost eigen cuda fibers compiler)
@@ -25,6 +38,15 @@ set(fibers_includes "^(ucontext|sanitizer/[a-z_]+)[.]h$")
 set(fibers_files "^testing/fibers[.]hpp$")
 set(compiler_includes "^(omp|[a-z0-9]*intrin|arm_[a-z0-9]+)[.]h$")
 set(compiler_files ".")
+
+# The room of a header below include/wane: "numbers" of core/numbers/simd.hpp.
+function(get_room result name)
+  set(found .)
+  if(name MATCHES "^[^/]+/(.+)/[^/]+$")
+    set(found ${CMAKE_MATCH_1})
+  endif()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
 
 function(complain sentence)
   message("include/wane/${file}: ${sentence}")
@@ -43,6 +65,13 @@ function(check_own target)
   elseif(NOT layer STREQUAL "umbrella" AND NOT target_layer STREQUAL layer
          AND NOT target_layer IN_LIST may_include_${layer})
     complain("includes wane/${target}; ${layer} does not include ${target_layer}")
+  elseif(target_layer STREQUAL layer)
+    get_room(target_room "${target}")
+    list(FIND rooms_${layer} "${room}" own)
+    list(FIND rooms_${layer} "${target_room}" other)
+    if(other GREATER own)
+      complain("includes wane/${target}; room ${room} of ${layer} does not include ${target_room}")
+    endif()
   endif()
 endfunction()
 
@@ -86,7 +115,7 @@ function(check_form)
   if(NOT text MATCHES "\n#pragma once\n")
     complain("has no #pragma once")
   endif()
-  if(NOT file STREQUAL "core/config.hpp"
+  if(NOT file MATCHES "^(core/config|version)[.]hpp$"
      AND text MATCHES "\n[ \t]*#[ \t]*(define|undef)[ \t]+([A-Za-z0-9_]+)")
     complain("defines the macro ${CMAKE_MATCH_2}; macros live in core/config.hpp")
   endif()
@@ -116,6 +145,18 @@ foreach(file IN LISTS files)
   if(NOT file MATCHES "[.](hpp|cuh)$")
     complain("is neither .hpp nor .cuh")
     continue()
+  endif()
+  if(NOT layer STREQUAL umbrella)
+    get_room(room "${file}")
+    if(NOT room IN_LIST rooms_${layer})
+      complain("lies in no room of ${layer}; its rooms are ${rooms_${layer}}")
+      continue()
+    endif()
+    list(APPEND files_of_${layer}_${room} "${file}")
+    list(LENGTH files_of_${layer}_${room} count)
+    if(count GREATER most_files AND NOT "${layer} ${room}" STREQUAL "operators .")
+      complain("is file ${count} of its folder; ${most_files} are the most")
+    endif()
   endif()
   check_form()
   check_includes()

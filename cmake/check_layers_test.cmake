@@ -11,11 +11,14 @@ function(write_tree)
   file(REMOVE_RECURSE ${FOLDER})
   foreach(entry
       "core/config.hpp|#define WANE_ONE 1"
-      "core/recurrence/view.hpp|#include <wane/core/config.hpp>;#include \"config.hpp\";#include <vector>"
+      "core/recurrence/view.hpp|#include <wane/core/config.hpp>;#include \"../config.hpp\";#include <vector>"
       "spectra/kernel.hpp|#include <wane/core/recurrence/view.hpp>;#include <boost/a.hpp>;#include <Eigen/QR>"
       "operators/gla.hpp|#include \"wane/spectra/kernel.hpp\";#include <wane/core/recurrence/view.hpp>"
-      "run/in_order/advance.hpp|#include <wane/core/recurrence/view.hpp>;#include <Eigen/Core>;#include <immintrin.h>"
-      "cuda/step.cuh|#include <wane/run/in_order/advance.hpp>;#include <cuda_runtime.h>;#include <cub/cub.cuh>"
+      "run/in_order/advance.hpp|#include <wane/core/recurrence/view.hpp>;#include <immintrin.h>"
+      "run/penalty/health.hpp|#include <wane/run/in_order/advance.hpp>;#include <Eigen/Dense>"
+      "run/run.hpp|#include <wane/run/in_order/advance.hpp>"
+      "core/state/state.hpp|#include <wane/core/recurrence/view.hpp>"
+      "cuda/step.cuh|#include <wane/core/recurrence/view.hpp>;#include <cuda_runtime.h>;#include <cub/cub.cuh>"
       "testing/laws.hpp|#include <wane/run/in_order/advance.hpp>;#include <wane/core/recurrence/view.hpp>"
       "eigen.hpp|#include <Eigen/Core>;#include <wane/core/recurrence/view.hpp>"
       "wane.hpp|#include <wane/eigen.hpp>;#include <wane/operators/gla.hpp>")
@@ -55,15 +58,25 @@ if(result)
 endif()
 
 refuses_include(core/a.hpp <wane/spectra/kernel.hpp> "includes wane/spectra/kernel.hpp; core does")
-refuses_include(core/a.hpp "\"../run/step.hpp\"" "includes wane/run/in_order/advance.hpp; core does not")
+refuses_include(core/a.hpp "\"../run/in_order/advance.hpp\"" "includes wane/run/in_order/advance.hpp; core does not")
 refuses_include(spectra/a.hpp <wane/operators/gla.hpp> "includes wane/operators/gla.hpp; spectra")
 refuses_include(spectra/a.hpp <wane/run/in_order/advance.hpp> "includes wane/run/in_order/advance.hpp; spectra does not")
 refuses_include(operators/a.hpp <wane/run/in_order/advance.hpp> "includes wane/run/in_order/advance.hpp; operators does")
 refuses_include(operators/a.hpp <wane/testing/laws.hpp> "includes wane/testing/laws.hpp; operators")
 refuses_include(run/a.hpp <wane/operators/gla.hpp> "includes wane/operators/gla.hpp; run does not")
 refuses_include(run/a.hpp <wane/spectra/kernel.hpp> "includes wane/spectra/kernel.hpp; run does")
+refuses_include(core/recurrence/a.hpp <wane/core/state/state.hpp>
+  "includes wane/core/state/state.hpp; room recurrence of core does not include state")
+refuses_include(core/a.hpp <wane/core/recurrence/view.hpp>
+  "includes wane/core/recurrence/view.hpp; room . of core does not include recurrence")
+refuses_include(run/panels/a.hpp <wane/run/run.hpp>
+  "includes wane/run/run.hpp; room panels of run does not include .")
+refuses_include(run/in_order/a.hpp "\"../penalty/health.hpp\""
+  "includes wane/run/penalty/health.hpp; room in_order of run does not include penalty")
+refuses_include(run/attic/a.hpp <vector> "lies in no room of run")
 refuses_include(run/a.hpp "  <wane/cuda/step.cuh>" "includes wane/cuda/step.cuh; run does not")
 refuses_include(cuda/a.cuh <wane/operators/gla.hpp> "includes wane/operators/gla.hpp; cuda does")
+refuses_include(cuda/a.cuh <wane/run/run.hpp> "includes wane/run/run.hpp; cuda does not")
 refuses_include(testing/a.hpp <wane/operators/gla.hpp> "includes wane/operators/gla.hpp; testing")
 refuses_include(core/a.hpp <wane/wane.hpp> "includes wane/wane.hpp; a layer does not")
 refuses_include(core/a.hpp <wane/core/lost.hpp> "includes wane/core/lost.hpp, which does not exist")
@@ -71,6 +84,7 @@ refuses_include(core/a.hpp <boost/math/a.hpp> "includes boost/math/a.hpp; boost 
 refuses_include(run/a.hpp <boost/math/a.hpp> "includes boost/math/a.hpp; boost has no door")
 refuses_include(core/a.hpp <Eigen/Core> "includes Eigen/Core; eigen has no door")
 refuses_include(operators/a.hpp <Eigen/Core> "includes Eigen/Core; eigen has no door")
+refuses_include(run/a.hpp <Eigen/Core> "includes Eigen/Core; eigen has no door")
 refuses_include(spectra/a.hpp <cuda_runtime.h> "includes cuda_runtime.h; cuda has no door")
 refuses_include(run/a.hpp <cub/cub.cuh> "includes cub/cub.cuh; cuda has no door")
 refuses_include(testing/a.hpp <gtest/gtest.h> "includes gtest/gtest.h; headers use no such library")
@@ -86,6 +100,15 @@ refuses(run/a.hpp "// A header.\n#pragma once\n" "line 1 must say what the file 
 refuses(run/a.hpp "// A header.\n// SPDX-License-Identifier: MIT\n" "has no #pragma once")
 string(REPEAT "// a line\n" 298 lines)
 refuses(run/a.hpp "${head}${lines}" "has 301 lines")
+
+write_tree()
+foreach(number RANGE 10 34)
+  file(WRITE ${FOLDER}/include/wane/core/numbers/n${number}.hpp "${head}")
+endforeach()
+run_check(result output)
+if(NOT output MATCHES "n34.hpp: is file 25 of its folder; 24 are the most")
+  message(FATAL_ERROR "a folder of 25 files is not refused:\n${output}")
+endif()
 
 file(REMOVE_RECURSE ${FOLDER})
 message("layers: every rule is kept and bites")

@@ -1,4 +1,4 @@
-// as_sequence: an Eigen matrix, array, map or block of [T, C] numbers as a view of one sequence.
+// The umbrella of what needs Eigen: as_sequence for matrices, and watch for penalised memories.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "wane/core/recurrence/view.hpp"
+#include "wane/run/penalty/health.hpp"
 
 namespace wane {
 
@@ -14,6 +15,8 @@ template <class Dense>
 inline constexpr bool lies_in_memory = (std::remove_cvref_t<Dense>::Flags &
                                         Eigen::DirectAccessBit) != 0;
 
+// An Eigen matrix, array, map or block of [T, C] numbers as a view of one sequence.
+//   wane::run(op, wane::as_sequence(y));
 // Rows are tokens and columns are channels: [T, C] as [1, T, 1, C], in either storage order, with
 // the strides of the matrix, which must outlive the view. A column vector is T tokens of one
 // channel, a row vector one token. What Eigen lets write gives a view to write; const, to read.

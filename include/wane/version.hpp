@@ -1,11 +1,19 @@
-// The one place of wane's version; CMake and the install read it from here.
+// The version of wane, as macros and as constants; CMake reads it from here.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#define WANE_VERSION_MAJOR 0
+#define WANE_VERSION_MINOR 1
+#define WANE_VERSION_PATCH 0
+
+// An integer that grows with every release, for code that serves several:
+//   #if WANE_VERSION >= 200  // 0.2.0 and later
+#define WANE_VERSION (WANE_VERSION_MAJOR * 10000 + WANE_VERSION_MINOR * 100 + WANE_VERSION_PATCH)
+
 namespace wane {
 
-inline constexpr int version_major = 0;
-inline constexpr int version_minor = 1;
-inline constexpr int version_patch = 0;
+inline constexpr int version_major = WANE_VERSION_MAJOR;
+inline constexpr int version_minor = WANE_VERSION_MINOR;
+inline constexpr int version_patch = WANE_VERSION_PATCH;
 
 }  // namespace wane

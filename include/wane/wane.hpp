@@ -1,4 +1,4 @@
-// The operators and runners for the CPU; spectra, wane/testing and wane/eigen.hpp come by name.
+// The umbrella of operators and runners for the CPU. Spectra are in wane/spectra.hpp.
 // SPDX-License-Identifier: MIT
 #pragma once
 
