@@ -1,4 +1,4 @@
-# Tests of the repository itself, label repository: layers, format, headers alone, consumers.
+# Tests of the repository itself, label repository: layers, names, format, headers, consumers.
 # SPDX-License-Identifier: MIT
 set(scripts ${PROJECT_SOURCE_DIR}/cmake)
 
@@ -6,12 +6,17 @@ add_test(NAME layers COMMAND ${CMAKE_COMMAND}
   -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_layers.cmake)
 add_test(NAME layers.each_rule_bites COMMAND ${CMAKE_COMMAND}
   -DFOLDER=${PROJECT_BINARY_DIR}/planted_layers -P ${scripts}/check_layers_test.cmake)
+add_test(NAME public_names COMMAND ${CMAKE_COMMAND}
+  -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_public.cmake)
+add_test(NAME public_names.each_form_is_seen COMMAND ${CMAKE_COMMAND}
+  -DFOLDER=${PROJECT_BINARY_DIR}/planted_names -P ${scripts}/check_public_test.cmake)
 add_test(NAME format COMMAND ${CMAKE_COMMAND}
   -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_format.cmake)
 add_test(NAME packages COMMAND sh ${scripts}/packages_test.sh)
 add_test(NAME headers_alone COMMAND ${CMAKE_COMMAND}
   --build ${PROJECT_BINARY_DIR} --target all_verify_interface_header_sets)
-set(names layers layers.each_rule_bites format packages headers_alone)
+set(names layers layers.each_rule_bites public_names public_names.each_form_is_seen format
+  packages headers_alone)
 
 foreach(way find_package add_subdirectory)
   add_test(NAME consumer.${way} COMMAND ${CMAKE_COMMAND}

@@ -34,10 +34,10 @@ static_assert(wane::row_gate<half_gate> && !wane::head_gate<half_gate>);
 static_assert(wane::head_gate<token_view<float const>> &&
               wane::row_gate<sequence_view<float const>>);
 static_assert(!wane::any_gate<int>);
-static_assert(std::is_same_v<wane::gate_gradient<slowing_gate, double>, token_view<double>>);
-static_assert(std::is_same_v<wane::gate_gradient<half_gate, double>, sequence_view<double>>);
+static_assert(std::is_same_v<wane::impl::gate_gradient<slowing_gate, double>, token_view<double>>);
+static_assert(std::is_same_v<wane::impl::gate_gradient<half_gate, double>, sequence_view<double>>);
 static_assert(
-    std::is_same_v<wane::gate_gradient<token_view<float const>, float>, token_view<float>>);
+    std::is_same_v<wane::impl::gate_gradient<token_view<float const>, float>, token_view<float>>);
 
 // Five tokens in each of two pieces: the second goes on at position 6.
 TEST(Gate, OfAHeadMayLookAtThePosition) {

@@ -245,8 +245,8 @@ TEST(Mamba1, KeepsANaNInItsChannelAndItsSequence) {
 
 // |x| to 1e4, where e^x has long overflowed.
 TEST(TimeStep, IsSoftplusToTwoRoundings) {
-  wane::time_step<float> const single(true, {0, HUGE_VAL});
-  wane::time_step<double> const twice(true, {0, HUGE_VAL});
+  wane::impl::time_step<float> const single(true, {0, HUGE_VAL});
+  wane::impl::time_step<double> const twice(true, {0, HUGE_VAL});
   support::random_values random(3);
   for (int i = 0; i < 100000; ++i) {
     double const x = (i % 2 ? 1 : -1) * std::exp(random.uniform(-12, i % 2 ? 9.2 : 4.4));
@@ -261,7 +261,7 @@ TEST(TimeStep, IsSoftplusToTwoRoundings) {
 }
 
 TEST(TimeStep, StaysWithinItsLimitsAndHasNoSlopeBeyondThem) {
-  wane::time_step<double> const step(false, {0.25, 4});
+  wane::impl::time_step<double> const step(false, {0.25, 4});
   double const raw[] = {0.1, 1.5, 5}, value[] = {0.25, 1.5, 4}, slope[] = {0, 1, 0};
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(step(raw[i]), value[i]);

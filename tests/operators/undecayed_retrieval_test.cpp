@@ -20,7 +20,7 @@ constexpr index nodes = 4;
 
 static_assert(diagonal_recurrence<retrieval<float, undecayed>>);
 static_assert(paired_recurrence<retrieval<bfloat16, undecayed>>);
-static_assert(reads_lanes<match_sum<float>> && scannable<match_sum<float>>);
+static_assert(reads_lanes<wane::impl::match_sum<float>> && scannable<wane::impl::match_sum<float>>);
 
 template <class T>
 spectra::order_weights<T> const& weights() {

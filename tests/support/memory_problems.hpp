@@ -93,7 +93,7 @@ struct gate_data {
     else
       return {};
   }
-  gate_gradient<Gate, T> gradient() {
+  wane::impl::gate_gradient<Gate, T> gradient() {
     if constexpr (row_gate<Gate>)
       return values.gradient_view();
     else if constexpr (head_gate<Gate>)

@@ -10,9 +10,9 @@ namespace wane {
 //
 // strength: beta, [B, T, H], in [0, 2]. The gate may be absent, a head's or a row's.
 template <class Io, any_gate Gate = no_gate, class Accumulate = widened<Io>>
-class delta_net : public gated_memory<Io, Gate, Accumulate> {
-  using keyed = keyed_memory<Io, Accumulate>;
-  using gated = gated_memory<Io, Gate, Accumulate>;
+class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
+  using keyed = impl::keyed_memory<Io, Accumulate>;
+  using gated = impl::gated_memory<Io, Gate, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
@@ -35,7 +35,7 @@ class delta_net : public gated_memory<Io, Gate, Accumulate> {
     visit_number(visit, strength_.element(where));
   }
 
-  struct token : keyed::terms, gate_terms<Accumulate, Gate> {
+  struct token : keyed::terms, impl::gate_terms<Accumulate, Gate> {
     using keyed::terms::where;
     Accumulate strength, decay_of_head;
 
@@ -69,14 +69,14 @@ class delta_net : public gated_memory<Io, Gate, Accumulate> {
   struct gradients {
     keyed_gradients<Io> in;
     token_view<Io> strength;
-    gate_gradient<Gate, Io> log_decay = {};
+    impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(recurrence_shape const& shape) const {
-      check_keyed(in, shape);
+      impl::check_keyed(in, shape);
       check_if_present("the gradient of strength", strength, shape);
-      check_gate_gradient(log_decay, shape);
+      impl::check_gate_gradient(log_decay, shape);
     }
-    wane::layout layout() const { return in.layout() & layout_of_gate(log_decay); }
+    wane::layout layout() const { return in.layout() & impl::layout_of_gate(log_decay); }
 
     struct sink {
       gradients const& to;

@@ -12,7 +12,7 @@
 #include "wane/core/recurrence/checks.hpp"
 #include "wane/spectra/rates/random.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A keyed memory whose queries and keys are phi(query) and phi(key) weighs what a key wrote by
 // phi(q) . phi(k). Maps go from x [B, T, H, K] to [B, T, H, M] and their adjoints back, from
@@ -34,11 +34,15 @@ void check_rows_of(char const* name, sequence_view<T> const& is, sequence_view<I
   check(name, is, recurrence_shape{x.extent[0], x.extent[1], x.extent[2], 1, columns});
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // phi(x) = elu(x) + 1: x + 1 for x > 0, otherwise e^x. (Katharopoulos et al. 2020, equation 7)
 template <class Io>
 void elu_plus_one(sequence_view<Io const> x, sequence_view<Io> features) {
-  check_rows_of("features", features, x, x.extent[3]);
-  for_each_row(x, [&](place<> at) {
+  impl::check_rows_of("features", features, x, x.extent[3]);
+  impl::for_each_row(x, [&](place<> at) {
     for (index i = 0; i < x.extent[3]; ++i) {
       auto const z = x.read(at, i);
       features.write(at, i, z > 0 ? z + 1 : std::exp(z));
@@ -48,9 +52,9 @@ void elu_plus_one(sequence_view<Io const> x, sequence_view<Io> features) {
 template <class Io>
 void elu_plus_one_adjoint(sequence_view<Io const> x, sequence_view<Io const> features_gradient,
                           sequence_view<Io> x_gradient) {
-  check_rows_of("features_gradient", features_gradient, x, x.extent[3]);
-  check_rows_of("x_gradient", x_gradient, x, x.extent[3]);
-  for_each_row(x, [&](place<> at) {
+  impl::check_rows_of("features_gradient", features_gradient, x, x.extent[3]);
+  impl::check_rows_of("x_gradient", x_gradient, x, x.extent[3]);
+  impl::for_each_row(x, [&](place<> at) {
     for (index i = 0; i < x.extent[3]; ++i) {
       auto const z = x.read(at, i);
       auto const g = features_gradient.read(at, i);
@@ -98,11 +102,11 @@ class random_features {
   template <class Io>
   void map(sequence_view<Io const> x, sequence_view<Io> features,
            random_feature_options const& options = {}) const {
-    check_rows_of("x", x, x, rows_);
-    check_rows_of("features", features, x, features_);
+    impl::check_rows_of("x", x, x, rows_);
+    impl::check_rows_of("features", features, x, features_);
     check_options(options);
     exponents e(*this);
-    for_each_row(x, [&](place<> where) {
+    impl::for_each_row(x, [&](place<> where) {
       e.find(*this, x, where, options);
       for (index m = 0; m < features_; ++m)
         features.write(where, m, static_cast<widened<Io>>(feature(e, m)));
@@ -113,12 +117,12 @@ class random_features {
   template <class Io>
   void map_adjoint(sequence_view<Io const> x, sequence_view<Io const> features_gradient,
                    sequence_view<Io> x_gradient, random_feature_options const& options = {}) const {
-    check_rows_of("x", x, x, rows_);
-    check_rows_of("features_gradient", features_gradient, x, features_);
-    check_rows_of("x_gradient", x_gradient, x, rows_);
+    impl::check_rows_of("x", x, x, rows_);
+    impl::check_rows_of("features_gradient", features_gradient, x, features_);
+    impl::check_rows_of("x_gradient", x_gradient, x, rows_);
     check_options(options);
     exponents e(*this);
-    for_each_row(x, [&](place<> where) {
+    impl::for_each_row(x, [&](place<> where) {
       e.find(*this, x, where, options);
       double total = 0;
       for (index m = 0; m < features_; ++m) {

@@ -11,15 +11,15 @@ namespace wane {
 //
 // log_decay: g, [B, T, H, K] a row or [B, T, H] a head, or a gate (wane/operators/gates/gates.hpp).
 template <class Io, any_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
-class gla : public gated_memory<Io, Gate, Accumulate> {
-  using keyed = keyed_memory<Io, Accumulate>;
+class gla : public impl::gated_memory<Io, Gate, Accumulate> {
+  using keyed = impl::keyed_memory<Io, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   gla(keyed_inputs<Io> const& in, Gate const& log_decay, keyed_options const& options = {})
-      : gated_memory<Io, Gate, Accumulate>(in, log_decay, options) {}
+      : impl::gated_memory<Io, Gate, Accumulate>(in, log_decay, options) {}
 
-  struct token : keyed::terms, gate_terms<Accumulate, Gate> {
+  struct token : keyed::terms, impl::gate_terms<Accumulate, Gate> {
     using keyed::terms::where;
   };
   template <class Sums = own_sums>
@@ -30,13 +30,13 @@ class gla : public gated_memory<Io, Gate, Accumulate> {
   // Any may be absent; log_decay has the shape of the gate.
   struct gradients {
     keyed_gradients<Io> in;
-    gate_gradient<Gate, Io> log_decay;
+    impl::gate_gradient<Gate, Io> log_decay;
 
     void check(recurrence_shape const& shape) const {
-      check_keyed(in, shape);
-      check_gate_gradient(log_decay, shape);
+      impl::check_keyed(in, shape);
+      impl::check_gate_gradient(log_decay, shape);
     }
-    wane::layout layout() const { return in.layout() & layout_of_gate(log_decay); }
+    wane::layout layout() const { return in.layout() & impl::layout_of_gate(log_decay); }
 
     struct sink {
       gradients const& to;
@@ -56,7 +56,7 @@ class gla : public gated_memory<Io, Gate, Accumulate> {
   // From the gradients by row and head of a token to those of what they were made of.
   template <class V>
   WANE_INLINE void give_terms(place<> where, keyed_gradients<Io> const& in,
-                              gate_gradient<Gate, Io> const& log_decay,
+                              impl::gate_gradient<Gate, Io> const& log_decay,
                               all_gradients<V> const& g) const {
     this->give_rows(this->terms_at(where), in, g);
     if constexpr (row_gate<Gate>)

@@ -52,10 +52,10 @@ class laplace {
       : nodes_(parameters), values_(values) {
     index const heads = values_.extent[2], count = nodes_.sigma.extent[1];
     require(count > 0, "sigma has nodes 0; it must have 1 or more");
-    check_laplace_node("sigma", nodes_.sigma, heads, count);
-    check_laplace_node("omega", nodes_.omega, heads, count);
-    if (nodes_.mask.data) check_laplace_node("mask", nodes_.mask, heads, count);
-    check_laplace_read_out("read_out", nodes_.read_out, heads, count, values_.extent[3]);
+    impl::check_laplace_node("sigma", nodes_.sigma, heads, count);
+    impl::check_laplace_node("omega", nodes_.omega, heads, count);
+    if (nodes_.mask.data) impl::check_laplace_node("mask", nodes_.mask, heads, count);
+    impl::check_laplace_read_out("read_out", nodes_.read_out, heads, count, values_.extent[3]);
     require(nodes_.sigma.data && nodes_.omega.data && nodes_.read_out.data,
             "sigma, omega or read_out has no data; they must point to their values");
     if constexpr (has_window) {
@@ -179,8 +179,8 @@ class laplace {
     advance_poles(*this, where, state, write);
   }
 
-  using gradients = laplace_gradients<laplace>;
-  using pole_gradients = laplace_pole_gradients<laplace>;
+  using gradients = impl::laplace_gradients<laplace>;
+  using pole_gradients = impl::laplace_pole_gradients<laplace>;
 
   // Widths below the least leave one token too, and pi/W must stay an angle.
   WANE_HOST_DEVICE double width_of(index head) const {

@@ -50,8 +50,8 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
 
     WANE_INLINE auto value(auto j) const {
       typename sums::token const& x = *this;
-      return value_or_one<Accumulate>(of_ones, j,
-                                      [&x](auto n) WANE_INLINE_LAMBDA { return x.value(n); });
+      return impl::value_or_one<Accumulate>(of_ones, j,
+                                            [&x](auto n) WANE_INLINE_LAMBDA { return x.value(n); });
     }
   };
   template <class Sums = own_sums>
@@ -62,21 +62,23 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
   // Any may be absent; log_decay has the shape of the gate.
   struct gradients {
     keyed_gradients<Io> in;
-    gate_gradient<Gate, Io> log_decay = {};
+    impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(recurrence_shape shape) const {
       shape.columns -= 1;
-      check_keyed(in, shape);
-      check_gate_gradient(log_decay, shape);
+      impl::check_keyed(in, shape);
+      impl::check_gate_gradient(log_decay, shape);
     }
-    wane::layout layout() const { return in.layout() & layout_of_gate(log_decay); }
+    wane::layout layout() const { return in.layout() & impl::layout_of_gate(log_decay); }
 
     struct sink {
       gradients const& to;
       linear_attention const& op;
       place<> where;
 
-      WANE_INLINE void column(auto j, auto g) const { write_before_ones(to.in.value, where, j, g); }
+      WANE_INLINE void column(auto j, auto g) const {
+        impl::write_before_ones(to.in.value, where, j, g);
+      }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
         op.give_terms(where, to.in, to.log_decay, g);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "wane/core/numbers/softmax.hpp"
+#include "wane/core/recurrence/row_lanes.hpp"
 #include "wane/operators/softmax_attention.hpp"
 
 namespace wane {

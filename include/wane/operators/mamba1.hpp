@@ -31,13 +31,13 @@ struct mamba1_options {
 // S_t = e^{A Delta_t} o S_{t-1} + B_t (Delta_t o x_t)^T,   y_t = S_t^T C_t + D o x_t
 // (Gu and Dao 2023, Algorithm 2; Delta_t and x_t have D channels.)     state: [B, H, N, D]
 template <class Io, class Accumulate = widened<Io>>
-class mamba1 : public keyed_memory<Io, Accumulate> {
-  using keyed = keyed_memory<Io, Accumulate>;
+class mamba1 : public impl::keyed_memory<Io, Accumulate> {
+  using keyed = impl::keyed_memory<Io, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   mamba1(mamba1_inputs<Io> const& in, mamba1_options const& options = {})
-      : keyed(mamba_keys(in.x, in.B, in.C), {.scale = 1}),
+      : keyed(impl::mamba_keys(in.x, in.B, in.C), {.scale = 1}),
         own_(in),
         A_(by_row(in.A)),
         D_(by_row(in.D)),
@@ -47,7 +47,7 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
   // Throws wane::error for a tensor that is missing or does not fit. Called by every run.
   void check_inputs() const {
     recurrence_shape const size = this->shape();
-    check_mamba_data(own_.x, own_.B, own_.C);
+    impl::check_mamba_data(own_.x, own_.B, own_.C);
     check("dt", own_.dt, size);
     require(own_.A.data, "A has no data; it must point to its values");
     check_extent("A", "states", own_.A.extent[2], size.rows);
@@ -111,7 +111,7 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
     view<sum, 4> A = {};
 
     void check(recurrence_shape const& shape, index sequences) const {
-      check_mamba_gradients(x, B, C, shape);
+      impl::check_mamba_gradients(x, B, C, shape);
       check_if_present("the gradient of dt", dt, shape);
       check_if_present("the gradient of D", D, shape);
       index const extents[] = {sequences, shape.heads, shape.columns, shape.rows};
@@ -178,7 +178,7 @@ class mamba1 : public keyed_memory<Io, Accumulate> {
 
   mamba1_inputs<Io> own_;
   parameter_view A_, D_, dt_bias_;
-  time_step<Accumulate> delta_;
+  impl::time_step<Accumulate> delta_;
 };
 
 }  // namespace wane

@@ -36,13 +36,13 @@ struct mamba2_options {
 //
 // What is written and D are not tapered.
 template <class Io, class Accumulate = widened<Io>>
-class mamba2 : public keyed_memory<Io, Accumulate> {
-  using keyed = keyed_memory<Io, Accumulate>;
+class mamba2 : public impl::keyed_memory<Io, Accumulate> {
+  using keyed = impl::keyed_memory<Io, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   mamba2(mamba2_inputs<Io> const& in, mamba2_options const& options = {})
-      : keyed(mamba_keys(in.x, in.B, in.C), {.scale = 1}),
+      : keyed(impl::mamba_keys(in.x, in.B, in.C), {.scale = 1}),
         own_(in),
         delta_(options.dt_softplus, options.dt_limit),
         trained_at_(static_cast<exact>(options.trained_at)) {
@@ -53,7 +53,7 @@ class mamba2 : public keyed_memory<Io, Accumulate> {
   // Throws wane::error for a tensor that is missing or does not fit. Called by every run.
   void check_inputs() const {
     recurrence_shape const size = this->shape();
-    check_mamba_data(own_.x, own_.B, own_.C);
+    impl::check_mamba_data(own_.x, own_.B, own_.C);
     check("dt", own_.dt, size);
     require(own_.A.data, "A has no data; it must point to its values");
     for (auto const& [name, x] : parameters())
@@ -106,7 +106,7 @@ class mamba2 : public keyed_memory<Io, Accumulate> {
     token_view<Accumulate> A = {}, D = {}, taper = {};
 
     void check(recurrence_shape const& shape) const {
-      check_mamba_gradients(x, B, C, shape);
+      impl::check_mamba_gradients(x, B, C, shape);
       check_if_present("the gradient of dt", dt, shape);
       check_if_present("the gradient of A", A, shape);
       check_if_present("the gradient of D", D, shape);
@@ -173,7 +173,7 @@ class mamba2 : public keyed_memory<Io, Accumulate> {
   }
 
   mamba2_inputs<Io> own_;
-  time_step<Accumulate> delta_;
+  impl::time_step<Accumulate> delta_;
   exact trained_at_;
 };
 

@@ -49,6 +49,10 @@ struct node_gate_gradients {
   view<widened<Io>, 1> bias = {}, query = {};
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // Throws wane::error when a shape does not fit, or a sequence that has tokens lacks the one asked
 // for.
 template <class Io>
@@ -128,17 +132,21 @@ void check_node_logits(char const* name, view<T, 2> const& logits, index batch, 
   require(logits.data || batch * nodes == 0, name, " has no data; it must point to its values");
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // logits [B, S] receive theirs; sums are in double. Padding behind the `lengths` of a batch is not
 // read; a sequence without tokens has b. Throws wane::error, before anything is written, when a
 // shape does not fit, or a sequence that has tokens lacks the one asked for.
 template <class Io>
 void node_gate(node_gate_inputs<Io> const& in, view<double, 2> logits,
                std::span<index const> lengths = {}) {
-  check_node_gate(in, lengths);
-  check_node_logits("logits", logits, in.x.extent[0], in.nodes());
+  impl::check_node_gate(in, lengths);
+  impl::check_node_logits("logits", logits, in.x.extent[0], in.nodes());
   for (index b = 0; b < in.x.extent[0]; ++b) {
     index const length = tokens_of(b, in.x.extent[1], {}, lengths).end;
-    std::vector<double> const pool = pooled(in, b, token_weights(in, b, length));
+    std::vector<double> const pool = impl::pooled(in, b, impl::token_weights(in, b, length));
     for (index k = 0; k < in.nodes(); ++k) {
       double logit = static_cast<double>(in.bias(k));
       for (std::size_t i = 0; i < pool.size(); ++i)
@@ -147,6 +155,10 @@ void node_gate(node_gate_inputs<Io> const& in, view<double, 2> logits,
     }
   }
 }
+
+}  // namespace wane
+
+namespace wane::impl {
 
 // From dL/dpool of sequence b to dL/dx of its tokens; dL/du is added to of_query. With
 // s_t = u . x_t / sqrt(D), dpool/ds_t = a_t (x_t - pool), and these add up to 0 over t, so that
@@ -179,6 +191,10 @@ void pooled_adjoint(node_gate_inputs<Io> const& in, index b, std::vector<double>
   }
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // From dL/dlogit to the gradients with respect to x, weight, bias and query, likewise; those of the
 // parameters are summed over the batch, in double, and that of a query which nothing attends by is
 // 0. Gradients of padding are not written.
@@ -186,10 +202,10 @@ template <class Io>
 void node_gate_adjoint(node_gate_inputs<Io> const& in,
                        std::type_identity_t<view<double const, 2>> logit_gradient,
                        node_gate_gradients<Io> const& to, std::span<index const> lengths = {}) {
-  check_node_gate(in, lengths);
+  impl::check_node_gate(in, lengths);
   index const batch = in.x.extent[0], time = in.x.extent[1], nodes = in.nodes(),
               channels = in.channels();
-  check_node_logits("logit_gradient", logit_gradient, batch, nodes);
+  impl::check_node_logits("logit_gradient", logit_gradient, batch, nodes);
   check_if_present("the gradient of x", to.x, in.shape());
   if (to.weight.data) {
     check_extent("the gradient of weight", "nodes", to.weight.extent[0], nodes);
@@ -204,7 +220,7 @@ void node_gate_adjoint(node_gate_inputs<Io> const& in,
       of_bias(static_cast<std::size_t>(nodes));
   for (index b = 0; b < batch; ++b) {
     index const length = tokens_of(b, time, {}, lengths).end;
-    std::vector<double> const a = token_weights(in, b, length), pool = pooled(in, b, a);
+    std::vector<double> const a = impl::token_weights(in, b, length), pool = impl::pooled(in, b, a);
     of_pool.assign(all, 0);
     for (std::size_t k = 0; k < of_bias.size(); ++k) {
       double const g = logit_gradient(b, k);
@@ -214,7 +230,7 @@ void node_gate_adjoint(node_gate_inputs<Io> const& in,
         of_weight[k * all + i] += g * pool[i];
       }
     }
-    pooled_adjoint(in, b, a, pool, of_pool, to.x, of_query);
+    impl::pooled_adjoint(in, b, a, pool, of_pool, to.x, of_query);
   }
   auto const rounded = [](double sum) { return static_cast<widened<Io>>(sum); };
   for (std::size_t k = 0; k < of_bias.size(); ++k) {

@@ -35,6 +35,10 @@ struct order_map_gradients {
   token_view<Io> entropy = {};
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // Throws wane::error when a shape does not fit, or `least` is not between 0 and 1.
 template <class Io>
 void check_order_map(order_map_inputs<Io> const& in, double least, std::span<index const> lengths) {
@@ -71,6 +75,10 @@ void for_each_token(recurrence_shape const& shape, std::span<index const> length
     for (index t = 0; t < tokens_of(b, shape.time, {}, lengths).end; ++t) use(place<>{b, t, 0});
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // alpha [B, T, heads] receives the orders, exactly `least` and 1 where the map saturates; sums are
 // in double. Padding behind the `lengths` of a batch is neither read nor written. `alpha` does not
 // overlap the inputs. Throws wane::error, before anything is written, when a shape does not fit, or
@@ -78,11 +86,11 @@ void for_each_token(recurrence_shape const& shape, std::span<index const> length
 template <class Io>
 void order_map(order_map_inputs<Io> const& in, double least, token_view<Io> alpha,
                std::span<index const> lengths = {}) {
-  check_order_map(in, least, lengths);
+  impl::check_order_map(in, least, lengths);
   check("alpha", alpha, in.shape());
-  for_each_token(in.shape(), lengths, [&](place<> at) {
+  impl::for_each_token(in.shape(), lengths, [&](place<> at) {
     for (; at.head < alpha.extent[2]; ++at.head) {
-      double const z = order_logit(in, at), u = std::exp(-std::abs(z));
+      double const z = impl::order_logit(in, at), u = std::exp(-std::abs(z));
       double const rise = (1 - least) * u / (1 + u);
       alpha.write(at, static_cast<widened<Io>>(z < 0 ? least + rise : 1 - rise));
     }
@@ -96,7 +104,7 @@ template <class Io>
 void order_map_adjoint(order_map_inputs<Io> const& in, double least,
                        std::type_identity_t<token_view<Io const>> alpha_gradient,
                        order_map_gradients<Io> const& to, std::span<index const> lengths = {}) {
-  check_order_map(in, least, lengths);
+  impl::check_order_map(in, least, lengths);
   recurrence_shape const s = in.shape();
   index const d = in.x.extent[2];
   check("alpha_gradient", alpha_gradient, s);
@@ -110,10 +118,10 @@ void order_map_adjoint(order_map_inputs<Io> const& in, double least,
 
   // In each head of [x; H; e] and then of b.
   std::vector<double> sums(static_cast<std::size_t>(s.heads * (d + 3))), of_x;
-  for_each_token(s, lengths, [&](place<> at) {
+  impl::for_each_token(s, lengths, [&](place<> at) {
     of_x.assign(static_cast<std::size_t>(d), 0);
     for (; at.head < s.heads; ++at.head) {
-      double const z = order_logit(in, at), u = std::exp(-std::abs(z)), over = 1 / (1 + u);
+      double const z = impl::order_logit(in, at), u = std::exp(-std::abs(z)), over = 1 / (1 + u);
       double const g = static_cast<double>(alpha_gradient.read(at)) * (1 - least) * u * over * over;
       to.entropy.write(at,
                        static_cast<widened<Io>>(g * static_cast<double>(in.weight(at.head, d))));

@@ -51,6 +51,10 @@ struct plasticity_inputs {
   }
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // What the queries of one head add to the loss and to its gradient, kernels those of its tokens.
 template <class Io, class Kernel>
 class plasticity_of_head {
@@ -88,6 +92,10 @@ class plasticity_of_head {
   std::vector<double> log_share_;  // log p
 };
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // L = -sum_t log p_{i*(t), t},    p_it = r_it / sum_{j < t} r_jt,
 // r_it = e^{scale q_t . k_i} w_{t-i}(alpha_i),                                      (VORT, eq. 24)
 // summed over batch and heads, in nats, and, if alpha_gradient [B, T, H] is not absent,
@@ -111,7 +119,7 @@ double plasticity_loss(plasticity_inputs<Io> const& inputs, KernelOf const& kern
       std::vector<decltype(kernel_of(1.0))> kernels;
       for (index i = 0; i < tokens; ++i)
         kernels.push_back(kernel_of(static_cast<double>(inputs.alpha.read({b, i, h}))));
-      plasticity_of_head head(inputs, b, h, kernels);
+      impl::plasticity_of_head head(inputs, b, h, kernels);
       for (index t = 1; t < tokens; ++t) {
         index const source = inputs.source.read({b, t, h});
         if (source < 0) continue;
@@ -126,6 +134,10 @@ double plasticity_loss(plasticity_inputs<Io> const& inputs, KernelOf const& kern
         alpha_gradient.write({b, t, h}, static_cast<widened<Io>>(of_head[t]));
   return loss;
 }
+
+}  // namespace wane
+
+namespace wane::impl {
 
 // w_l(alpha) = sum_s c_s(alpha) e^{-r_s l} for orders of some nodes and lags below `lags`.
 template <class Nodes>
@@ -159,7 +171,7 @@ class kernels_on_nodes {
   };
   // Throws wane::error for an order that the nodes do not have.
   kernel operator()(double alpha) const {
-    auto const order = nodes_.at(static_cast<spectra::number_of<Nodes>>(alpha));
+    auto const order = nodes_.at(static_cast<spectra::impl::number_of<Nodes>>(alpha));
     kernel found{factors_.data(), {}, {}};
     for (index s = 0; s < nodes_.nodes(); ++s) {
       found.weights.push_back(static_cast<double>(order.weight(s)));
@@ -175,6 +187,10 @@ class kernels_on_nodes {
   std::vector<double> factors_;
 };
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // The same with the weights of retention, those of sums of exponentials: O(T^2 (K + S)) time and
 // O(T S) memory. Beyond the horizon of the nodes these are no power laws, but positive still.
 //
@@ -183,10 +199,11 @@ class kernels_on_nodes {
 // from below. Where the nearest takes it all, w does not change but where it jumps: the loss is
 // there, and its gradient is 0, from which no order learns.
 template <class Io, class Nodes>
-requires spectra::order_nodes<Nodes, spectra::number_of<Nodes>>
+requires spectra::order_nodes<Nodes, spectra::impl::number_of<Nodes>>
 double plasticity_loss(plasticity_inputs<Io> const& in, Nodes const& nodes,
                        token_view<Io> alpha_gradient = {}) {
-  return plasticity_loss(in, kernels_on_nodes<Nodes>(nodes, in.query.extent[1]), alpha_gradient);
+  return plasticity_loss(in, impl::kernels_on_nodes<Nodes>(nodes, in.query.extent[1]),
+                         alpha_gradient);
 }
 
 // alpha <- clamp(alpha - step gradient, least, 1), all [B, T, H]: a step of the descent, projected.

@@ -15,7 +15,8 @@ namespace wane {
 // orders, S the nodes of all of them. The state is [B, H, S, V]. (RetNet is `retnet`.)
 //
 // value: v, [B, T, H, V]; alpha: [B, T, H], in [least, 1]; nodes: of spectra::order_weights or
-// order_banks, or others that are order_nodes. Orders outside give NaN; see spectra::order_within.
+// order_banks, or others that are order_nodes. Orders outside give NaN; see
+// spectra::impl::order_within.
 template <class Io, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 class retention {

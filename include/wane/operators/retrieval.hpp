@@ -41,12 +41,12 @@ struct retrieval_options {
 // query, key: features phi, [B, T, G, F], that somebody mapped (feature_maps.hpp), so that
 // phi(q) . phi(k) >= 0 where there are denominators; value: v, [B, T, H, V]; alpha: [B, T, H], in
 // [least, 1]; nodes: of spectra::order_weights, or others that are spectra::order_nodes. Orders
-// outside give NaN; see spectra::order_within. The floor, as in linear_attention, is in the place
-// of the paper's epsilon_0, which is added.
+// outside give NaN; see spectra::impl::order_within. The floor, as in linear_attention, is in the
+// place of the paper's epsilon_0, which is added.
 template <class Io, normaliser Normaliser = normaliser::decayed, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
-class retrieval : public keyed_memory<Io, Accumulate> {
-  using keyed = keyed_memory<Io, Accumulate>;
+class retrieval : public impl::keyed_memory<Io, Accumulate> {
+  using keyed = impl::keyed_memory<Io, Accumulate>;
   using limits = std::numeric_limits<Accumulate>;
   using order = decltype(std::declval<Nodes const&>().at(Accumulate()));
   static constexpr bool divides = Normaliser != normaliser::none;
@@ -112,7 +112,7 @@ class retrieval : public keyed_memory<Io, Accumulate> {
     WANE_INLINE auto value(auto j) const {
       auto const values = [&](auto n) WANE_INLINE_LAMBDA { return features.value(n); };
       if constexpr (divides)
-        return value_or_one<Accumulate>(op.in_.value.extent[3], j, values);
+        return impl::value_or_one<Accumulate>(op.in_.value.extent[3], j, values);
       else
         return values(j);
     }
@@ -143,7 +143,7 @@ class retrieval : public keyed_memory<Io, Accumulate> {
     token_view<Io> alpha;
 
     void check(retrieval const& op) const {
-      check_keyed(in, op.keyed::shape());
+      impl::check_keyed(in, op.keyed::shape());
       check_if_present("the gradient of alpha", alpha, op.shape());
     }
     wane::layout layout() const { return in.layout(); }
@@ -155,7 +155,7 @@ class retrieval : public keyed_memory<Io, Accumulate> {
 
       WANE_INLINE void column(auto j, auto g) const {
         if constexpr (divides)
-          write_before_ones(to.in.value, where, j, g);
+          impl::write_before_ones(to.in.value, where, j, g);
         else
           to.in.value.write(where, j, g);
       }

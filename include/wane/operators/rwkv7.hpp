@@ -22,9 +22,9 @@ struct rwkv7_inputs {
 // normalised here when options say so (r and k are not). rate: a. bonus: rho. The scale is 1 unless
 // options say otherwise, and scales y, without the bonus.
 template <class Io, row_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
-class rwkv7 : public gated_memory<Io, Gate, Accumulate> {
-  using keyed = keyed_memory<Io, Accumulate>;
-  using gated = gated_memory<Io, Gate, Accumulate>;
+class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
+  using keyed = impl::keyed_memory<Io, Accumulate>;
+  using gated = impl::gated_memory<Io, Gate, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
@@ -60,7 +60,7 @@ class rwkv7 : public gated_memory<Io, Gate, Accumulate> {
     visit(own_.rate.element(shared, 0), own_.rate.extent[3]);
   }
 
-  struct token : keyed::terms, gate_terms<Accumulate, Gate> {
+  struct token : keyed::terms, impl::gate_terms<Accumulate, Gate> {
     using keyed::terms::where;
     typename keyed::terms removal;
     rwkv7 const& op;
@@ -95,18 +95,18 @@ class rwkv7 : public gated_memory<Io, Gate, Accumulate> {
   // [B, T, H, K], to be summed over tokens and batch.
   struct gradients {
     keyed_gradients<Io> in;
-    gate_gradient<Gate, Io> log_decay;
+    impl::gate_gradient<Gate, Io> log_decay;
     sequence_view<Io> removal, rate, bonus;
 
     void check(recurrence_shape const& shape) const {
-      check_keyed(in, shape);
-      check_gate_gradient(log_decay, shape);
+      impl::check_keyed(in, shape);
+      impl::check_gate_gradient(log_decay, shape);
       check_if_present("the gradient of removal", removal, shape_of_rows(shape));
       check_if_present("the gradient of rate", rate, shape_of_rows(shape));
       check_if_present("the gradient of bonus", bonus, shape_of_rows(shape));
     }
     wane::layout layout() const {
-      return in.layout() & layout_of_gate(log_decay) & layout_of(removal, rate);
+      return in.layout() & impl::layout_of_gate(log_decay) & layout_of(removal, rate);
     }
 
     struct sink {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
-#include "wane/operators/parts/keyed.hpp"
+#include "wane/operators/parts/keyed_inputs.hpp"
 
 namespace wane {
 

@@ -7,7 +7,7 @@
 #include "wane/core/state/pair.hpp"
 #include "wane/operators/retrieval.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // d_t = phi(q_t) . z_t, z_t = sum_{i <= t} phi(k_i), or, without the own token, i < t. The state is
 // [B, H, F, 1]; of the inputs the value gives nothing but its heads.
@@ -52,15 +52,19 @@ class match_sum : public keyed_memory<Io, Accumulate> {
   Accumulate own_;
 };
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // y_t = n_t / max(d_t, floor), with the n_t of retrieval and d_t = sum_i phi(q_t) . phi(k_i), both
 // over i <= t or, without the own token, i < t (VORT, eq. 13). Inputs, options and errors are those
 // of retrieval. The state is that of a pair: n's, [S F, V], and then z, [F, 1].
 template <class Io, class Accumulate, spectra::order_nodes<Accumulate> Nodes>
 class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
     : public quotient_of<retrieval<Io, normaliser::none, Accumulate, Nodes>,
-                         match_sum<Io, Accumulate>> {
+                         impl::match_sum<Io, Accumulate>> {
   using numerator = retrieval<Io, normaliser::none, Accumulate, Nodes>;
-  using denominator = match_sum<Io, Accumulate>;
+  using denominator = impl::match_sum<Io, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, an option is out of range, or there are no

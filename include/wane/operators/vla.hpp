@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence/penalised_memory.hpp"
-#include "wane/operators/vla_memory.hpp"
+#include "wane/operators/gates/vla_memory.hpp"
 
 namespace wane {
 
@@ -66,9 +66,9 @@ struct vla_options {
 // nothing. With a gate it has a column more: log l, and M = l R^T R.
 template <class Io, write_rule Rule = write_rule::rls, any_gate Gate = no_gate,
           class Accumulate = widened<Io>>
-class vla : public gated_memory<Io, Gate, Accumulate> {
-  using keyed = keyed_memory<Io, Accumulate>;
-  using gated = gated_memory<Io, Gate, Accumulate>;
+class vla : public impl::gated_memory<Io, Gate, Accumulate> {
+  using keyed = impl::keyed_memory<Io, Accumulate>;
+  using gated = impl::gated_memory<Io, Gate, Accumulate>;
   static constexpr bool fades = !std::same_as<Gate, no_gate>;
   static_assert(!row_gate<Gate>,
                 "wane::vla: its gate is of heads, [B, T, H]; a penalty has no rows");
@@ -120,7 +120,7 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
 
   void check_inputs() const {
     keyed::check_inputs(), directions_.check_inputs();
-    check_gate(this->gate_, keyed::shape());
+    impl::check_gate(this->gate_, keyed::shape());
   }
   // Throws wane::error for a lambda of a head that is not positive and finite.
   void check_parameters() const {
@@ -162,7 +162,7 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
     return {directions_.terms_at(at, sums)};
   }
 
-  using memory_of_directions = vla_memory<Io, Gate, Accumulate>;
+  using memory_of_directions = impl::vla_memory<Io, Gate, Accumulate>;
   memory_of_directions memory(sequence_view<Accumulate const> const& directions,
                               index origin) const {
     return {*this, directions, origin, memory_fades_};
@@ -173,12 +173,12 @@ class vla : public gated_memory<Io, Gate, Accumulate> {
     keyed_gradients<Io> in;
     sequence_view<Io> direction = {};
     view<widened<Io>, 1> lambda = {};  // [H], summed over sequences
-    gate_gradient<Gate, Io> log_decay = {};
+    impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(vla const& op) const {
       recurrence_shape const shape = op.keyed::shape();
-      check_keyed(in, shape);
-      check_gate_gradient(log_decay, shape);
+      impl::check_keyed(in, shape);
+      impl::check_gate_gradient(log_decay, shape);
       check_if_present("the gradient of direction", direction, shape_of_rows(shape));
       require(!direction.data || !op.penalises_keys(),
               "the gradient of direction is given; the operator has none, its keys are they");

@@ -13,8 +13,8 @@ namespace wane {
 //
 // decay: beta, [B, T, H], a plain factor, in [0, 1].
 template <class Io, class Accumulate = widened<Io>>
-class vla_delta_net : public keyed_memory<Io, Accumulate> {
-  using keyed = keyed_memory<Io, Accumulate>;
+class vla_delta_net : public impl::keyed_memory<Io, Accumulate> {
+  using keyed = impl::keyed_memory<Io, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
@@ -49,7 +49,7 @@ class vla_delta_net : public keyed_memory<Io, Accumulate> {
     token_view<Io> decay;
 
     void check(recurrence_shape const& shape) const {
-      check_keyed(in, shape);
+      impl::check_keyed(in, shape);
       check_if_present("the gradient of decay", decay, shape);
     }
     wane::layout layout() const { return in.layout(); }

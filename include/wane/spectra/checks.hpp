@@ -9,7 +9,7 @@
 
 #include "wane/core/error.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // Horizons end here: beyond 2^53 a lag is no longer a double.
 inline constexpr std::int64_t longest_horizon = std::int64_t{1} << 53;
@@ -37,4 +37,4 @@ inline void require_rates(std::vector<double> const& rates) {
             "; a rate must be positive and finite");
 }
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -9,8 +9,8 @@
 
 namespace {
 
-using wane::spectra::gauss_rule;
-using wane::spectra::node;
+using wane::spectra::impl::gauss_rule;
+using wane::spectra::impl::node;
 
 std::vector<node> measure(std::size_t count) {
   std::vector<node> nodes;

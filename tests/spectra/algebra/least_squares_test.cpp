@@ -18,7 +18,7 @@ TEST(LeastSquares, AreThoseOfEigen) {
   for (auto const& [rows, columns] : {std::tuple{1, 1}, {7, 3}, {20, 20}, {200, 60}}) {
     matrix const a = matrix::Random(rows, columns);
     vector const b = vector::Random(rows);
-    vector const wanted = a.colPivHouseholderQr().solve(b), found = least_squares(a).solve(b);
+    vector const wanted = a.colPivHouseholderQr().solve(b), found = impl::least_squares(a).solve(b);
     EXPECT_LT((found - wanted).norm(), 1e-11 * wanted.norm()) << rows << " x " << columns;
   }
 }
@@ -26,7 +26,7 @@ TEST(LeastSquares, AreThoseOfEigen) {
 TEST(LeastSquares, LeaveOutsideWhatNoColumnReaches) {
   std::srand(7);
   matrix const a = matrix::Random(40, 9);
-  least_squares const fit(a);
+  impl::least_squares const fit(a);
   vector const b = vector::Random(40), c = vector::Random(40);
   EXPECT_LT(fit.outside(a * vector::Random(9)).norm(), 1e-13);
   EXPECT_NEAR(fit.outside(b).norm(), (b - a * fit.solve(b)).norm(), 1e-13);
@@ -38,7 +38,7 @@ TEST(LeastSquares, OfDependentColumnsAreAsNear) {
   matrix a = matrix::Random(30, 6);
   a.col(4) = 2 * a.col(1) - a.col(3);
   vector const b = vector::Random(30);
-  least_squares const fit(a);
+  impl::least_squares const fit(a);
   vector const found = fit.solve(b);
   EXPECT_TRUE(found.allFinite());
   matrix others(30, 5);

@@ -13,7 +13,7 @@
 
 namespace {
 
-using wane::spectra::lu;
+using wane::spectra::impl::lu;
 
 TEST(Lu, SolvesASystemThatNeedsItsRowsExchanged) {
   lu const factors({0, 2, 1, 0}, 2);  // 2 y = 4, x = 3

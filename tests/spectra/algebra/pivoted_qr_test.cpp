@@ -9,8 +9,8 @@
 
 namespace {
 
-using wane::spectra::dot;
-using wane::spectra::pivoted_qr;
+using wane::spectra::impl::dot;
+using wane::spectra::impl::pivoted_qr;
 
 TEST(PivotedQr, TakesTheLongestPartThatIsLeft) {
   pivoted_qr const qr({1, 0, 0, /**/ 3, 0, 0, /**/ 5, 2, 0, /**/ 0, 0, 1}, 3);

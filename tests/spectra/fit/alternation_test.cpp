@@ -9,7 +9,7 @@
 
 namespace {
 
-using wane::spectra::move_to_extrema;
+using wane::spectra::impl::move_to_extrema;
 using indices = std::vector<std::size_t>;
 
 TEST(Alternation, MovesEveryLagToTheTopOfItsRun) {

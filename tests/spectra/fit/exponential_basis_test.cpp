@@ -15,6 +15,7 @@
 namespace {
 
 using namespace wane::spectra;
+using namespace wane::spectra::impl;
 
 double product(std::span<double const> a, std::span<double const> b) {
   double sum = 0;

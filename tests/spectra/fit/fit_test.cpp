@@ -19,6 +19,7 @@
 namespace {
 
 using namespace wane::spectra;
+using namespace wane::spectra::impl;
 
 double error(std::vector<double> const& rates, std::int64_t horizon) {
   return fit(rates, power_law(0.5), horizon).max_absolute_error;

@@ -12,6 +12,7 @@
 namespace {
 
 using namespace wane::spectra;
+using namespace wane::spectra::impl;
 
 TEST(Lags, AreAllOfThemWhereTheHorizonIsShort) {
   EXPECT_EQ(fitting_lags(1), std::vector<std::int64_t>{1});

@@ -9,7 +9,7 @@
 
 namespace {
 
-using wane::spectra::minimax_step;
+using wane::spectra::impl::minimax_step;
 using vector = Eigen::VectorXd;
 using matrix = Eigen::MatrixXd;
 

@@ -19,6 +19,7 @@
 namespace {
 
 using namespace wane::spectra;
+using namespace wane::spectra::impl;
 
 std::vector<double> ones(std::size_t count) { return std::vector<double>(count, 1.0); }
 

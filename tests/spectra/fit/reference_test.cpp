@@ -17,6 +17,7 @@
 namespace {
 
 using namespace wane::spectra;
+using namespace wane::spectra::impl;
 
 class Reference : public ::testing::Test {
  protected:

@@ -20,6 +20,7 @@
 namespace {
 
 using namespace wane::spectra;
+using namespace wane::spectra::impl;
 
 sampled_kernel samples_of(auto const& kernel, std::vector<std::int64_t> const& lags) {
   return {lags, values_at(kernel, lags)};

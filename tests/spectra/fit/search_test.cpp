@@ -11,6 +11,7 @@
 namespace {
 
 using namespace wane::spectra;
+using namespace wane::spectra::impl;
 
 TEST(Search, FindsTheLowestOfManyValleys) {
   auto const egg_box = [](double x, double y) {

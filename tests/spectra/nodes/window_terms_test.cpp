@@ -71,7 +71,7 @@ TEST(WindowTerms, MeetTheGaussianWithinTheErrorSaid) {
   using precise = long double;  // 1e-18 of 22
   precise const half = 0.0005L;
   precise fourth = 3, largest = 0, at_points = 0, tail = 0;
-  for (auto const& term : gaussian_terms) {
+  for (auto const& term : impl::gaussian_terms) {
     fourth += std::abs(term.weight) * std::pow(std::abs(term.exponent), 4);
     tail += std::abs(term.weight) * std::exp(40 * term.exponent.real());
     EXPECT_LT(term.exponent.real(), 0);
@@ -80,7 +80,7 @@ TEST(WindowTerms, MeetTheGaussianWithinTheErrorSaid) {
     precise const x = half * static_cast<precise>(2 * i + 1), gauss = std::exp(-x * x / 2);
     std::array<precise, 4> slope{-gauss, x * gauss, (1 - x * x) * gauss,
                                  (x * x * x - 3 * x) * gauss};
-    for (auto const& term : gaussian_terms) {
+    for (auto const& term : impl::gaussian_terms) {
       std::complex<precise> const exponent = term.exponent;
       auto value = std::complex<precise>(term.weight) * std::exp(exponent * x);
       for (precise& one : slope) {

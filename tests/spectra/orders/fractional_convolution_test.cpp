@@ -19,6 +19,7 @@ using support::index;
 using support::tensor;
 using wane::sequence_view, wane::token_view;
 using namespace wane::spectra;
+using namespace wane::spectra::impl;
 
 // The orders of [B, T, H, 1].
 template <class Io>

@@ -15,6 +15,7 @@
 namespace {
 
 using namespace wane::spectra;
+using namespace wane::spectra::impl;
 
 double error(std::int64_t count, range rates, std::int64_t horizon) {
   return fit(geometric(count, rates), power_law(0.5), horizon).max_absolute_error;

@@ -24,6 +24,10 @@ struct no_gate {};
 template <class G>
 concept any_gate = head_gate<G> || row_gate<G> || std::same_as<G, no_gate>;
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // Where the gradient of the log decays goes: [B, T, H] or [B, T, H, K].
 template <class G, class T>
 struct gate_gradient_of {
@@ -145,4 +149,4 @@ struct gate_terms<Accumulate, Gate> {
   WANE_INLINE auto log_decay(auto i) const { return convert<Accumulate>(gate.read(i)); }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

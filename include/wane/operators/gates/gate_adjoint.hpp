@@ -10,7 +10,7 @@
 #include "wane/core/state/walk.hpp"
 #include "wane/operators/gates/gate_of.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 template <class Raw>
 struct raw_gradient_of {
@@ -21,10 +21,14 @@ struct raw_gradient_of<view<T, Rank>> {
   using type = view<std::remove_const_t<T>, Rank>;
 };
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // Where the gradients of a gate go, each of the shape of what it belongs to; any may be absent.
 template <class Raw>
 struct gate_gradients {
-  typename raw_gradient_of<Raw>::type raw = {};
+  typename impl::raw_gradient_of<Raw>::type raw = {};
   gate_parameter<typename Raw::wide> log_rate = {}, bias = {}, taper = {};
 };
 
@@ -38,6 +42,10 @@ struct gate_adjoint_options {
   index const* seen = nullptr;
   int threads = 0;
 };
+
+}  // namespace wane
+
+namespace wane::impl {
 
 // What the parameters are due: sums over tokens for every head and row, held in double.
 template <class T>
@@ -126,17 +134,21 @@ WANE_HOST_INLINE V gate_adjoint_of(Token const& x, Row i, V g, parameter_sums<T>
   return by_logit;
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // From the gradient by the log decays of a run, [B, T, H] or [B, T, H, K], which the adjoint of its
 // operator leaves, to that by the gate's raw input, which may be written over it, and to those by
 // its parameters: sums over tokens and batch, in double and in an order that threads do not change.
 // It runs on the host: what wane::cuda::adjoint leaves is to be copied there.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Form, class Raw, class Io>
-void gate_adjoint(gate_of<Form, Raw> const& gate,
-                  view<Io, is_by_row<Raw> ? 4 : 3> const& log_decay_gradient,
+void gate_adjoint(impl::gate_of<Form, Raw> const& gate,
+                  view<Io, impl::is_by_row<Raw> ? 4 : 3> const& log_decay_gradient,
                   gate_gradients<Raw> const& to, gate_adjoint_options const& options = {}) {
   using T = typename Raw::wide;
-  constexpr bool by_row = is_by_row<Raw>, has_raw = gate_of<Form, Raw>::has_raw;
+  constexpr bool by_row = impl::is_by_row<Raw>, has_raw = impl::gate_of<Form, Raw>::has_raw;
   auto const& extent = log_decay_gradient.extent;
   recurrence_shape shape{extent[0], extent[1], extent[2], 1, 1};
   if constexpr (by_row) shape.rows = extent[3];
@@ -150,18 +162,18 @@ void gate_adjoint(gate_of<Form, Raw> const& gate,
   if constexpr (by_row && fits_simd<T>)
     in_lanes = (gate.layout() & layout_of(log_decay_gradient, to.raw)).columns;
   index const sequences = options.packed.present() ? options.packed.count() : shape.batch;
-  auto const pieces = token_pieces(shape, sequences, options, options.seen);
-  std::vector<parameter_sums<T>> sums(pieces.size(), parameter_sums<T>(shape));
-  auto const take = [&](place<> where, parameter_sums<T>& own) {
+  auto const pieces = impl::token_pieces(shape, sequences, options, options.seen);
+  std::vector<impl::parameter_sums<T>> sums(pieces.size(), impl::parameter_sums<T>(shape));
+  auto const take = [&](place<> where, impl::parameter_sums<T>& own) {
     auto const x = gate.at(where);
     if constexpr (by_row) {
       for_row_lanes<T>(in_lanes, shape.rows, [&](auto i) {
         auto const g = convert<T>(log_decay_gradient.read(where, i));
-        to.raw.write(where, i, gate_adjoint_of<Form>(x, i, g, own));
+        to.raw.write(where, i, impl::gate_adjoint_of<Form>(x, i, g, own));
       });
     } else {
       T const g = static_cast<T>(log_decay_gradient.read(where));
-      T const by_logit = gate_adjoint_of<Form>(x, index{0}, g, own);
+      T const by_logit = impl::gate_adjoint_of<Form>(x, index{0}, g, own);
       if constexpr (has_raw) to.raw.write(where, by_logit);
     }
   };
@@ -171,7 +183,7 @@ void gate_adjoint(gate_of<Form, Raw> const& gate,
       for (w.head = 0; w.head < shape.heads; ++w.head)
         for (index k = 0; k < w.count; ++k) take(w.token(k), sums[i]);
   });
-  parameter_sums<T> total(shape);
+  impl::parameter_sums<T> total(shape);
   for (auto const& part : sums) total += part;
   total.write(to);
 }

@@ -6,7 +6,7 @@
 
 #include "wane/operators/gates/taper.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // The raw input of a gate that has none.
 template <class T>
@@ -129,4 +129,4 @@ class gate_of {
   wane::taper<T> taper_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

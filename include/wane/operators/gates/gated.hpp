@@ -5,7 +5,7 @@
 #include "wane/operators/gates/gate.hpp"
 #include "wane/operators/parts/keyed.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 template <class Io, any_gate Gate, class Accumulate>
 class gated_memory : public keyed_memory<Io, Accumulate> {
@@ -37,4 +37,4 @@ class gated_memory : public keyed_memory<Io, Accumulate> {
   Gate gate_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

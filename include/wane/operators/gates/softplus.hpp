@@ -4,7 +4,7 @@
 
 #include "wane/core/numbers/decay.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // T for one row, simd<T, W> for lanes of them.
 template <class T, class Row>
@@ -99,4 +99,4 @@ WANE_INLINE softplus_values<V> softplus(split_sum<V> x) {
   return {multiply_add(above, x.low, whole), above + change, below - change};
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,11 +4,15 @@
 
 #include "wane/operators/gates/gate_parameter.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // What logarithms and sums over tokens are held in: double for float, otherwise the type itself.
 template <class T>
 using precise = std::conditional_t<std::is_same_v<T, float>, double, T>;
+
+}  // namespace wane::impl
+
+namespace wane {
 
 // A decay of log w becomes one of (t/T)^{-alpha} log w at position t, counted from 1 over all that
 // the carried state has seen (PoST, Prop. 4.17). With T = trained_at = 1 this is the paper's
@@ -27,12 +31,13 @@ struct taper {
   void check_parameters() const { exponents.check_range("the taper", 0, 1); }
 
   // log(t/T), which is found once a token; a 64-bit position is exact up to 2^53.
-  WANE_INLINE split_sum<T> log_position(index position) const {
+  WANE_INLINE impl::split_sum<T> log_position(index position) const {
     using std::log;
     if (!exponents.present()) return {T(0), T(0)};
-    auto const x = log(static_cast<precise<T>>(position) / static_cast<precise<T>>(trained_at));
+    auto const x =
+        log(static_cast<impl::precise<T>>(position) / static_cast<impl::precise<T>>(trained_at));
     T const high = static_cast<T>(x);
-    return {high, static_cast<T>(x - static_cast<precise<T>>(high))};
+    return {high, static_cast<T>(x - static_cast<impl::precise<T>>(high))};
   }
 };
 

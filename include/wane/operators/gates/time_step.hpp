@@ -5,7 +5,7 @@
 #include "wane/core/error.hpp"
 #include "wane/operators/gates/softplus.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Delta = min(max(softplus(raw), least), most), or the same of raw itself; numbers and lanes alike.
 // In float and double softplus is within two roundings of its value at any argument.
@@ -53,4 +53,4 @@ class time_step {
   bool softplus_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,7 +4,7 @@
 
 #include "wane/core/recurrence/recurrence.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Of some columns those before `end`.
 template <class Columns>
@@ -35,4 +35,4 @@ WANE_INLINE void write_before_ones(sequence_view<T> const& to, place<> where, au
     to.write(where, j, g);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -9,7 +9,7 @@
 #include "wane/core/recurrence/poles.hpp"
 #include "wane/operators/parts/laplace_parameters.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Where the gradients go; any may be absent. Those of the nodes are sums over tokens and
 // sequences (and channels, for a read_out [H, S, 1]); complex ones are d/dRe + i d/dIm.
@@ -133,4 +133,4 @@ struct laplace_pole_gradients {
   WANE_HOST_DEVICE sink at(place<> where) const { return {*this, where}; }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

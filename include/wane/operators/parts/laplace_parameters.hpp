@@ -30,6 +30,10 @@ struct laplace_parameters {
 // e^{-sigma |l|} e^{-i omega l} with l = n - m signed, or same, e^{-s |l|}, which is even in l.
 enum class future_phase { conjugate, same };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // Throw wane::error where a shape does not fit.
 template <class P>
 void check_laplace_node(char const* name, view<P, 2> const& node, index heads, index count) {
@@ -47,4 +51,4 @@ void check_laplace_read_out(char const* name, view<P, 3> const& read_out, index 
           "], or [H, S, 1]");
 }
 
-}  // namespace wane
+}  // namespace wane::impl

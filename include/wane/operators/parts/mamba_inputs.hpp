@@ -4,7 +4,7 @@
 
 #include "wane/operators/parts/keyed.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Throws wane::error unless B and C are [B, T, G, N] with G dividing the heads of x.
 template <class Io>
@@ -41,4 +41,4 @@ void check_mamba_gradients(sequence_view<Io> const& x, sequence_view<Io> const& 
   check_if_present("the gradient of C", C, shape_of_rows(shape));
 }
 
-}  // namespace wane
+}  // namespace wane::impl

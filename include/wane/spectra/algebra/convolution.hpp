@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // Fourier transforms of real sequences, with zeros behind so that no product of two wraps round.
 class padded_transform {
@@ -41,12 +41,16 @@ class padded_transform {
   Eigen::FFT<double> transform_;
 };
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // y_t = Sum_{j <= t} kernel_{t-j} x_j, as long as x; a kernel that is shorter ends in zeros. By
 // Fourier transforms in O(T log T); errors are some 1e-16 of |kernel| |x|, the same for all t.
 inline std::vector<double> causal_convolution(std::vector<double> kernel,
                                               std::vector<double> const& x) {
   kernel.resize(std::min(kernel.size(), x.size()));
-  padded_transform transform(kernel.size() + x.size());
+  impl::padded_transform transform(kernel.size() + x.size());
   auto spectrum = transform.forward(x);
   auto const of_kernel = transform.forward(std::move(kernel));
   for (std::size_t i = 0; i < spectrum.size(); ++i) spectrum[i] *= of_kernel[i];

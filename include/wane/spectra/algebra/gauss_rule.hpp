@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 struct node {
   double at, weight;
@@ -57,4 +57,4 @@ inline std::vector<node> gauss_rule(std::vector<node> const& measure, std::size_
   return gauss_rule(diagonal, beside, total);
 }
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

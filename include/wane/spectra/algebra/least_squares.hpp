@@ -4,7 +4,7 @@
 
 #include <Eigen/Dense>
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // Eigen's ColPivHouseholderQR, whose reflectors are applied here to one vector at a time: Eigen
 // applies them in blocks too, which every file that fits a spectrum would compile for seconds.
@@ -46,4 +46,4 @@ class least_squares {
   Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr_;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // P A = L U, L of unit diagonal, both in one matrix, row by row. A singular matrix gives infinities
 // or NaN in the solutions, no error.
@@ -70,4 +70,4 @@ class lu {
   std::vector<std::size_t> rows;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // Four sums side by side: they need not wait for each other.
 inline double dot(std::span<double const> a, std::span<double const> b) {
@@ -112,4 +112,4 @@ class pivoted_qr {
   std::size_t kept = 0;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 inline std::size_t index_of_largest(std::vector<double> const& error) {
   auto const less = [](double a, double b) { return std::abs(a) < std::abs(b); };
@@ -68,4 +68,4 @@ inline bool move_to_extrema(std::vector<double> const& error, std::vector<std::s
   return true;
 }
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -12,7 +12,7 @@
 #include "wane/spectra/fit/kernels.hpp"
 #include "wane/spectra/fit/lags.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // The error e_l of a sum against a completely monotone kernel. Between two lags a < b it
 // leaves the line through e_a and e_b by at most (b-a)^2/8 times the largest second difference
@@ -124,11 +124,15 @@ class certifier {
   certificate found_;
 };
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // On lags 1..horizon, weights of any sign. At most `slack` above the truth, or 1e-13 of the kernel.
 template <completely_monotone Kernel>
 certificate certify(Kernel const& kernel, exponential_sum const& sum, std::int64_t horizon,
                     double slack = 0.02) {
-  return certifier<Kernel>(kernel, sum)(horizon, slack);
+  return impl::certifier<Kernel>(kernel, sum)(horizon, slack);
 }
 
 }  // namespace wane::spectra

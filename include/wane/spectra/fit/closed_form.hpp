@@ -15,7 +15,7 @@
 #include "wane/spectra/fit/exponential_sum.hpp"
 #include "wane/spectra/fit/kernels.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // |Gamma(x + iy)|, x > 0, by Stirling's series after eight steps; to 1e-9.
 inline double size_of_gamma(double x, double y) {
@@ -164,4 +164,4 @@ class closed_form {
   std::vector<double> sums_;  // of the first nodes, none to all, on every lag of scales_
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

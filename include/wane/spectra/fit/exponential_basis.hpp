@@ -12,7 +12,7 @@
 
 #include "wane/spectra/algebra/pivoted_qr.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // Pivoted QR of the columns row_scale_l e^{-r_k l}, each scaled to length one. Neighbouring
 // exponentials are nearly parallel, so only `rank` of the rates are kept: those whose part
@@ -83,4 +83,4 @@ class exponential_basis {
   pivoted_qr qr;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

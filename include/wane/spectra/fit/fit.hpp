@@ -15,7 +15,7 @@
 #include "wane/spectra/fit/lags.hpp"
 #include "wane/spectra/fit/minimax.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // The best fit in the span of a basis of the rates.
 inline kernel_fit fit_in(exponential_basis const& basis, std::vector<double> const& rates,
@@ -39,6 +39,10 @@ inline kernel_fit fit_in(exponential_basis const& basis, std::vector<double> con
   return result;
 }
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // The best fit of samples: values_i on lags_i (increasing, in steps). `rates` in any order; of
 // repeated ones one gets the weight. Rates that are nearly dependent want weights of up to 1e13,
 // and the rounding of these can cost more than the last of the rates gain: while the error is not
@@ -48,18 +52,20 @@ inline kernel_fit fit(std::vector<double> const& rates, std::vector<std::int64_t
                       double tolerance = 1e-6) {
   constexpr double close = 1.03;
   constexpr double rounding = 1e-14;
-  require_rates(rates);
-  require_samples(lags, values, wanted);
-  std::vector<double> const row_scale = row_scale_of(wanted, values);
+  impl::require_rates(rates);
+  impl::require_samples(lags, values, wanted);
+  std::vector<double> const row_scale = impl::row_scale_of(wanted, values);
   double largest = 0;
   for (std::size_t i = 0; i < lags.size(); ++i)
     largest = std::max(largest, row_scale[i] * std::abs(values[i]));
   kernel_fit best;
   for (double smallest_part : {1e-14, 1e-13, 1e-12, 1e-11}) {
-    exponential_basis const basis(rates, lags, row_scale, smallest_part);
-    kernel_fit const found = fit_in(basis, rates, lags, values, row_scale, tolerance);
-    if (best.weights.empty() || error_in(wanted, found) < error_in(wanted, best)) best = found;
-    if (error_in(wanted, found) <= std::max(close * found.lower_bound, rounding * largest)) break;
+    impl::exponential_basis const basis(rates, lags, row_scale, smallest_part);
+    kernel_fit const found = impl::fit_in(basis, rates, lags, values, row_scale, tolerance);
+    if (best.weights.empty() || impl::error_in(wanted, found) < impl::error_in(wanted, best))
+      best = found;
+    if (impl::error_in(wanted, found) <= std::max(close * found.lower_bound, rounding * largest))
+      break;
   }
   return best;
 }
@@ -69,10 +75,10 @@ inline kernel_fit fit(std::vector<double> const& rates, std::vector<std::int64_t
 template <target_kernel Kernel>
 kernel_fit fit(std::vector<double> const& rates, Kernel const& kernel, std::int64_t horizon,
                metric wanted = metric::absolute) {
-  std::vector<std::int64_t> const lags = fitting_lags(horizon);
+  std::vector<std::int64_t> const lags = impl::fitting_lags(horizon);
   kernel_fit result = fit(rates, lags, values_at(kernel, lags), wanted);
-  std::vector<std::int64_t> const dense = checking_lags(horizon);
-  measure(result, rates, dense, values_at(kernel, dense));
+  std::vector<std::int64_t> const dense = impl::checking_lags(horizon);
+  impl::measure(result, rates, dense, values_at(kernel, dense));
   return result;
 }
 

@@ -28,9 +28,17 @@ struct kernel_fit {
   std::size_t rank = 0;
 };
 
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
+
 inline double error_in(metric wanted, kernel_fit const& fit) {
   return wanted == metric::absolute ? fit.max_absolute_error : fit.max_relative_error;
 }
+
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
 
 // Sum_k weights_k e^{-rates_k lag}.
 inline double impulse_response(std::vector<double> const& rates, std::vector<double> const& weights,
@@ -40,6 +48,10 @@ inline double impulse_response(std::vector<double> const& rates, std::vector<dou
     sum += weights[k] * std::exp(-rates[k] * static_cast<double>(lag));
   return sum;
 }
+
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
 
 inline void require_samples(std::vector<std::int64_t> const& lags,
                             std::vector<double> const& values, metric wanted) {
@@ -81,4 +93,4 @@ inline void measure(kernel_fit& fit, std::vector<double> const& rates,
   }
 }
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

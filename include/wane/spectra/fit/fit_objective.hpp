@@ -10,7 +10,7 @@
 #include "wane/spectra/fit/kernels.hpp"
 #include "wane/spectra/fit/lags.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // On 300 lags, within a few percent of fit()'s error.
 class fit_objective {
@@ -34,4 +34,4 @@ class fit_objective {
   metric wanted;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -21,7 +21,7 @@ concept target_kernel = requires(Kernel const& kernel, std::int64_t lag) {
 // l^{-beta} on lags l >= 1.
 class power_law {
  public:
-  explicit power_law(double beta) : beta_of_kernel(beta) { require_positive(beta, "beta"); }
+  explicit power_law(double beta) : beta_of_kernel(beta) { impl::require_positive(beta, "beta"); }
 
   double beta() const { return beta_of_kernel; }
 

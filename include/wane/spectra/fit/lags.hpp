@@ -14,9 +14,9 @@ namespace wane::spectra {
 // Every lag of 1..T where that is no more than dense + spread.
 inline std::vector<std::int64_t> log_spaced_lags(std::int64_t horizon, std::int64_t dense,
                                                  std::int64_t spread) {
-  require_horizon(horizon, "horizon");
-  require_count(dense, "dense");
-  require_count(spread, "spread");
+  impl::require_horizon(horizon, "horizon");
+  impl::require_count(dense, "dense");
+  impl::require_count(spread, "spread");
   std::vector<std::int64_t> lags;
   std::int64_t const last_dense = horizon <= dense + spread ? horizon : dense;
   for (std::int64_t lag = 1; lag <= last_dense; ++lag) lags.push_back(lag);
@@ -32,6 +32,10 @@ inline std::vector<std::int64_t> log_spaced_lags(std::int64_t horizon, std::int6
   return lags;
 }
 
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
+
 // The error of N exponentials turns N times between 1 and T, about evenly in log l: up to 32 rates
 // these lags miss its extremum by under 1 %, and by 4 % at the most, measured on checking_lags.
 inline std::vector<std::int64_t> fitting_lags(std::int64_t horizon) {
@@ -43,4 +47,4 @@ inline std::vector<std::int64_t> checking_lags(std::int64_t horizon) {
   return log_spaced_lags(horizon, std::int64_t{1} << 14, 9000);
 }
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -12,7 +12,7 @@
 #include "wane/spectra/fit/exponential_basis.hpp"
 #include "wane/spectra/fit/reference.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 struct minimax_solution {
   std::vector<double> coefficients;    // of the basis functions
@@ -104,4 +104,4 @@ inline minimax_solution minimax(exponential_basis const& basis, std::vector<doub
   return best;
 }
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

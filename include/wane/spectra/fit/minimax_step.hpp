@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // Min over low <= d <= high of max_i |errors_i + (slopes d)_i|, a linear programme. The simplex
 // method on its dual: a basis of as many constraints as there are unknowns and one more, +-error_i
@@ -163,4 +163,4 @@ class minimax_step {
   double error_ = 0;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

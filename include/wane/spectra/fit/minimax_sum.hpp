@@ -18,7 +18,7 @@
 #include "wane/spectra/fit/lags.hpp"
 #include "wane/spectra/fit/variable_projection.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // A best sum of S exponentials has an error that reaches its largest size 2S + 1 times, with signs
 // in turn (Braess 1986). First comes the least-squares fit; then Remez's exchange:
@@ -180,4 +180,4 @@ class minimax_sum {
   vector log_rates_, log_weights_;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

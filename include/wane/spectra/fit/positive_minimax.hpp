@@ -11,7 +11,7 @@
 
 #include "wane/spectra/fit/minimax_step.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // A sample is asked for to `scale`: its error counts as a part of that. Logs, so that values may
 // lie hundreds of decades apart.
@@ -227,4 +227,4 @@ class positive_minimax {
   std::vector<minimax_step::constraint> step_basis_, weight_basis_;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -12,7 +12,7 @@
 #include "wane/spectra/algebra/pivoted_qr.hpp"
 #include "wane/spectra/fit/exponential_basis.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // On rank + 1 lags there is, up to a factor, one y with Sum_i y_i f(l_i) = 0 for every f of the
 // span. Duality: <y, error> is the same for every fit and at most |y|_1 max|error|, so no fit has a
@@ -108,4 +108,4 @@ class reference_fit {
   std::vector<double> y;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -30,6 +30,10 @@ struct sample_options {
   std::int64_t most_terms = 256;
 };
 
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
+
 // How sums for samples are found: terms are added one by one to the best sum of so many. That one
 // is sought on a few hundred of the samples, and on those besides at which it turns out worst.
 class sampled_sum_finder {
@@ -220,6 +224,10 @@ class sampled_sum_finder {
   std::vector<scaled_sample> samples_;
 };
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // The fewest terms found whose error on the samples is no larger than `accuracy`. Throws
 // wane::error with the best found where that is out of reach, as it is below the noise of a
 // measurement, and for samples that rise: a sum with positive weights falls.
@@ -229,13 +237,13 @@ class sampled_sum_finder {
 // errors are over these and no other lags. Of the kernel between samples nothing is known.
 inline exponential_sum sum_of_accuracy(sampled_kernel const& kernel, double accuracy,
                                        sample_options const& options = {}) {
-  return sampled_sum_finder(kernel, options).to(accuracy);
+  return impl::sampled_sum_finder(kernel, options).to(accuracy);
 }
 
 // At most `terms` terms, with the least error on the samples that is found; certified likewise.
 inline exponential_sum sum_of_terms(sampled_kernel const& kernel, std::int64_t terms,
                                     sample_options const& options = {}) {
-  return sampled_sum_finder(kernel, options).of(terms);
+  return impl::sampled_sum_finder(kernel, options).of(terms);
 }
 
 }  // namespace wane::spectra

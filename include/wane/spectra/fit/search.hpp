@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // A side of zero length makes it a search along one line.
 struct rectangle {
@@ -98,4 +98,4 @@ valley lowest_point(Function const& function, rectangle const& within, double st
   return descend(function, within, best, step / 16, precision);
 }
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -19,8 +19,8 @@
 namespace wane::spectra {
 
 enum class construction {
-  closed_form,  // some terms more, a few milliseconds; minimax where it does not reach far enough
-  minimax       // the fewest terms there can be or one more, tens of milliseconds
+  closed_form,  // a few terms more than needed, in milliseconds; minimax where that falls short
+  minimax       // the fewest terms possible, or one more, in tens of milliseconds
 };
 
 struct sum_options {
@@ -28,6 +28,10 @@ struct sum_options {
   construction built = construction::closed_form;
   std::int64_t most_terms = 256;
 };
+
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
 
 // How sums for one kernel and horizon are found.
 template <completely_monotone Kernel>
@@ -232,19 +236,23 @@ class sum_finder {
   sum_options options_;
 };
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // Terms, as few as `options.built` says, whose certified error on lags 1..horizon is no larger than
 // `accuracy`. Throws wane::error, with the best found, where that is out of reach of minimax too.
 template <completely_monotone Kernel>
 exponential_sum sum_of_accuracy(Kernel const& kernel, std::int64_t horizon, double accuracy,
                                 sum_options const& options = {}) {
-  return sum_finder<Kernel>(kernel, horizon, options).to(accuracy);
+  return impl::sum_finder<Kernel>(kernel, horizon, options).to(accuracy);
 }
 
 // At most so many terms, with the least error that `options.built` finds.
 template <completely_monotone Kernel>
 exponential_sum sum_of_terms(Kernel const& kernel, std::int64_t horizon, std::int64_t terms,
                              sum_options const& options = {}) {
-  return sum_finder<Kernel>(kernel, horizon, options).of(terms);
+  return impl::sum_finder<Kernel>(kernel, horizon, options).of(terms);
 }
 
 }  // namespace wane::spectra

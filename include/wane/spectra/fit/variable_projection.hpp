@@ -12,7 +12,7 @@
 #include "wane/spectra/algebra/least_squares.hpp"
 #include "wane/spectra/fit/kernels.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // As many log rates as are wanted, spread like the given ones.
 inline std::vector<double> spread(std::vector<double> const& log_rates, std::size_t count) {
@@ -119,4 +119,4 @@ class variable_projection {
   Eigen::VectorXd slope_;
 };
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -13,7 +13,7 @@
 #include "wane/spectra/algebra/softplus.hpp"
 #include "wane/spectra/checks.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // g = log u - log(1 - u), u uniform: the difference of two Gumbels. Adding it to a logit makes the
 // sum positive with the probability sigmoid(logit). STLT (section 3.6) prints one Gumbel, whose
@@ -24,14 +24,22 @@ inline double unit_logistic(std::mt19937_64& bits) {
   return std::log(u / (1 - u));
 }
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // So many of them, the same for a seed everywhere; a training step takes a seed of its own.
 inline std::vector<double> logistic_noise(std::int64_t count, std::uint64_t seed) {
-  require_count(count, "count");
+  impl::require_count(count, "count");
   std::mt19937_64 bits(seed);
   std::vector<double> noise(static_cast<std::size_t>(count));
-  for (double& g : noise) g = unit_logistic(bits);
+  for (double& g : noise) g = impl::unit_logistic(bits);
   return noise;
 }
+
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
 
 inline void require_relaxed_mask(std::span<double const> logits, double temperature,
                                  std::span<double const> noise) {
@@ -40,12 +48,16 @@ inline void require_relaxed_mask(std::span<double const> logits, double temperat
           " entries; it must have one for each of the ", logits.size(), " logits, or none");
 }
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // m = sigmoid((logit + g) / temperature), for the logits of one sequence; without noise the mask
 // is that of g = 0. Logits of any size, infinities included, give masks in [0, 1]. Throws
 // wane::error unless temperature > 0 and noise is as long as the logits, or empty.
 inline std::vector<double> relaxed_mask(std::span<double const> logits, double temperature,
                                         std::span<double const> noise = {}) {
-  require_relaxed_mask(logits, temperature, noise);
+  impl::require_relaxed_mask(logits, temperature, noise);
   std::vector<double> mask(logits.begin(), logits.end());
   for (std::size_t k = 0; k < mask.size(); ++k)
     mask[k] = logistic((logits[k] + (noise.empty() ? 0 : noise[k])) / temperature);
@@ -57,7 +69,7 @@ inline std::vector<double> relaxed_mask(std::span<double const> logits, double t
 inline std::vector<double> relaxed_mask_adjoint(std::span<double const> logits, double temperature,
                                                 std::span<double const> noise,
                                                 std::span<double const> mask_gradient) {
-  require_relaxed_mask(logits, temperature, noise);
+  impl::require_relaxed_mask(logits, temperature, noise);
   require(mask_gradient.size() == logits.size(), "mask_gradient has ", mask_gradient.size(),
           " entries; it must have one for each of the ", logits.size(), " logits");
   std::vector<double> gradient(mask_gradient.begin(), mask_gradient.end());
@@ -101,7 +113,7 @@ struct temperature_schedule {
   // At one of the steps 0 .. steps, exactly `first` at 0 and `last` from part * steps on. Throws
   // wane::error unless both temperatures are positive, part is in [0, 1] and step is one of them.
   double at(std::int64_t step, std::int64_t steps) const {
-    require_positive(first, "first"), require_positive(last, "last");
+    impl::require_positive(first, "first"), impl::require_positive(last, "last");
     require(part >= 0 && part <= 1, "part is ", part, "; it must be in [0, 1]");
     require(0 <= step && step <= steps, "step is ", step, "; it must be from 0 to ", steps);
     double const end = part * static_cast<double>(steps), now = static_cast<double>(step);

@@ -38,7 +38,7 @@ inline void require_nodes(laplace_nodes const& nodes, double least = 0) {
   require(!nodes.sigma.empty(), "sigma is empty; it must hold at least one node");
   require(nodes.omega.size() == nodes.sigma.size(), "omega has ", nodes.omega.size(),
           " entries; it must have one for each of the ", nodes.sigma.size(), " of sigma");
-  require_positive(nodes.step, "step");
+  impl::require_positive(nodes.step, "step");
   for (std::size_t k = 0; k < nodes.sigma.size(); ++k) {
     require(std::isfinite(nodes.sigma[k]) && nodes.sigma[k] > least, "sigma[", k, "] is ",
             nodes.sigma[k], "; it must be finite and above ", least);
@@ -53,7 +53,7 @@ inline laplace_nodes initial_laplace_nodes(std::int64_t count, double slowest, d
                                            double last_omega, double step = 1) {
   laplace_nodes nodes{geometric(count, slowest, fastest), {}, step};
   require(last_omega >= 0, "last_omega is ", last_omega, "; it must not be negative");
-  nodes.omega = evenly_spaced(count, 0, last_omega);
+  nodes.omega = impl::evenly_spaced(count, 0, last_omega);
   require_nodes(nodes);
   return nodes;
 }

@@ -27,7 +27,7 @@ constexpr bool is_cut(window_shape shape) {
 class window {
  public:
   explicit window(window_shape shape, double width = 1) : shape_(shape), width_(width) {
-    require_positive(width, "width");
+    impl::require_positive(width, "width");
   }
 
   window_shape shape() const { return shape_; }

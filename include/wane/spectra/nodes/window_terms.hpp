@@ -28,6 +28,10 @@ struct window_term {
   std::complex<double> weight, exponent;
 };
 
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
+
 // Each term followed by its conjugate.
 template <std::size_t N>
 constexpr std::array<window_term, 2 * N> with_conjugates(std::array<window_term, N> const& terms) {
@@ -60,11 +64,15 @@ inline constexpr auto gaussian_terms = with_conjugates<4>(
       {{-0.007969775455638541, -0.011992725688593636},
        {-2.3448067887734103, 3.5660124009313683}}}});
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 constexpr std::span<window_term const> window_terms(window_shape shape) {
-  if (shape == window_shape::hann) return hann_terms;
-  if (shape == window_shape::exponential) return exponential_term;
-  if (shape == window_shape::gaussian) return gaussian_terms;
-  return one_term;
+  if (shape == window_shape::hann) return impl::hann_terms;
+  if (shape == window_shape::exponential) return impl::exponential_term;
+  if (shape == window_shape::gaussian) return impl::gaussian_terms;
+  return impl::one_term;
 }
 
 // The largest |sum of the terms - w(l; W)| over all real l >= 0 (below W where the window is cut).

@@ -49,7 +49,7 @@ struct bank_table {
 
   // Orders outside [least, 1] have weights that are NaN; see order_within.
   WANE_HOST_DEVICE order at(T alpha) const& {
-    T const inside = order_within(least, alpha);
+    T const inside = impl::order_within(least, alpha);
     if (!(inside >= least)) return {*this, 0, 0, inside, inside};
     index const banks = orders.extent[0];
     index above = 0;

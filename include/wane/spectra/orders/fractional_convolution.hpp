@@ -13,7 +13,7 @@
 #include "wane/spectra/algebra/convolution.hpp"
 #include "wane/spectra/orders/gruenwald_letnikov.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // Orders alpha_m with the property that w_l(alpha) = Sum_m L_m(alpha) w_l(alpha_m) for all orders
 // given and all lags below `lags`, to 1e-17: those given, where they are few; otherwise Chebyshev's
@@ -97,6 +97,10 @@ inline void convolve_fractionally(std::vector<double> const& orders,
     channels[j] = transform.inverse(sums[j], tokens);
 }
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // y_t = Sum_{i <= t} w_{t-i}(alpha_i) v_i, w of gruenwald_letnikov(alpha_i) (VORT, eq. 2): what
 // retention would give that held its kernels exactly. value and y [B, T, H, V], alpha [B, T, H], in
 // (0, 1]; one order for all is a view with strides of 0. y does not overlap the others.
@@ -129,7 +133,7 @@ void fractional_convolution(sequence_view<Io const> value, token_view<Io const> 
         for (index j = 0; j < columns; ++j)
           channels[std::size_t(j)].push_back(static_cast<double>(value.read({b, t, h}, j)));
       }
-      convolve_fractionally(orders, channels);
+      impl::convolve_fractionally(orders, channels);
       for (index t = 0; t < tokens; ++t)
         for (index j = 0; j < columns; ++j) {
           double const sum = channels[std::size_t(j)][std::size_t(t)];

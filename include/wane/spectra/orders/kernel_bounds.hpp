@@ -35,7 +35,7 @@ inline double mixture_lower_bound(double alpha, double horizon, std::vector<doub
   require(alpha > 0 && alpha < 1, "alpha is ", alpha, "; it must be in (0, 1)");
   require(std::isfinite(horizon) && horizon >= 1, "horizon is ", horizon,
           "; it must be finite and at least 1");
-  require_rates(rates);
+  impl::require_rates(rates);
   require(weights.size() == rates.size(), "weights has ", weights.size(),
           " entries; it must have one for each of the ", rates.size(), " rates");
   double const twice = 2 * alpha - 1, log = std::log(horizon);

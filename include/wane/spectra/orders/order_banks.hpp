@@ -17,7 +17,7 @@ namespace wane::spectra {
 // The orders of VORT's banks, least + (1 - least) k / K for k = 1..K. (The lowest orders are
 // further from any bank than half a step: the first is a whole step above `least`.)
 inline std::vector<double> vort_orders(std::int64_t banks, double least) {
-  require_count(banks, "banks");
+  impl::require_count(banks, "banks");
   std::vector<double> orders;
   for (std::int64_t k = 1; k < banks; ++k)
     orders.push_back(least + (1 - least) * static_cast<double>(k) / static_cast<double>(banks));

@@ -23,6 +23,10 @@ concept order_nodes = std::is_trivially_copyable_v<Nodes> &&
   { nodes.with_tensors(same_tensors{}) } -> std::same_as<Nodes>;       // on other memory
 };
 
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
+
 // What nodes compute in, and hold their weights in.
 template <class Nodes>
 using number_of = typename decltype(Nodes::log_decay)::value_type;
@@ -36,4 +40,4 @@ WANE_HOST_DEVICE T order_within(T least, T alpha) {
   return alpha < least ? least : alpha > T(1) ? T(1) : alpha;
 }
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

@@ -48,7 +48,7 @@ struct order_table {
   WANE_HOST_DEVICE order at(T alpha) const& {
     index const pieces = cubics.extent[0];
     T const scale = static_cast<T>(pieces) / (T(1) - least);
-    T const along = (order_within(least, alpha) - least) * scale;
+    T const along = (impl::order_within(least, alpha) - least) * scale;
     if (!(along >= T(0))) return {*this, 0, along, scale};
     index const piece = static_cast<index>(along);
     if (piece >= pieces) return {*this, pieces - 1, T(1), scale};

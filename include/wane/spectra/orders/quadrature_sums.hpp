@@ -21,11 +21,15 @@ namespace wane::spectra {
 // Theorem 3.1's limits of the rates for an absolute error on lags 0..horizon, as printed. The lower
 // one does not give the tail that is stated for alpha of 0.5 and above.
 inline range vort_range(std::int64_t horizon, double accuracy) {
-  require_horizon(horizon, "horizon");
+  impl::require_horizon(horizon, "horizon");
   require(accuracy > 0 && accuracy < 1, "accuracy is ", accuracy, "; it must be in (0, 1)");
   double const ratio = 2 * static_cast<double>(horizon) / accuracy;
   return {1 / ratio, 2 * std::log(ratio)};
 }
+
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
 
 // References to compare with, not certified: sum_of_accuracy needs fewer terms than any.
 
@@ -41,18 +45,22 @@ std::vector<node> gauss_rule(std::int64_t terms, Diagonal const& diagonal, Besid
   return gauss_rule(on, off, total);
 }
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // VORT, section 3: `terms` nodes of Gauss and Legendre in log rate between the limits, weights from
 // the density.
 template <completely_monotone Kernel>
 exponential_sum gauss_legendre_sum(Kernel const& kernel, std::int64_t terms, range limits) {
   require(limits.low > 0 && limits.low < limits.high, "limits are ", limits.low, " and ",
           limits.high, "; they must be positive and increasing");
-  auto const rule = gauss_rule(
+  auto const rule = impl::gauss_rule(
       terms, [](double) { return 0.0; }, [](double k) { return k / std::sqrt(4 * k * k - 1); }, 2);
   double const middle = std::log(limits.low * limits.high) / 2;
   double const half = std::log(limits.high / limits.low) / 2;
   exponential_sum sum{{}, {}, kernel.at_zero(), {}};
-  for (node const& n : rule) {
+  for (impl::node const& n : rule) {
     double const rate = std::exp(middle + half * n.at);
     sum.rates.push_back(rate);
     sum.weights.push_back(n.weight * half * rate * kernel.density(rate));
@@ -71,20 +79,28 @@ inline exponential_sum vort_sum(double alpha, std::int64_t terms, std::int64_t h
   return gauss_legendre_sum(kernel, terms, limits);
 }
 
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
+
 inline double order_with_density(gruenwald_letnikov const& kernel) {
   require(kernel.alpha() < 1, "alpha is 1; the kernel has no density then");
   return kernel.alpha();
 }
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // The abstract of VORT names Gauss and Laguerre: nodes for the weight r^-alpha e^-r over the rates,
 // which has nothing near 1/T.
 inline exponential_sum gauss_laguerre_sum(gruenwald_letnikov const& kernel, std::int64_t terms) {
-  double const alpha = order_with_density(kernel);
-  auto const rule = gauss_rule(
+  double const alpha = impl::order_with_density(kernel);
+  auto const rule = impl::gauss_rule(
       terms, [=](double k) { return 2 * k + 1 - alpha; },
       [=](double k) { return std::sqrt(k * (k - alpha)); }, std::tgamma(1 - alpha));
   exponential_sum sum{{}, {}, kernel.at_zero(), {}};
-  for (node const& n : rule) {
+  for (impl::node const& n : rule) {
     if (n.weight == 0) continue;  // the last of many weigh less than the least double
     sum.rates.push_back(n.at);
     sum.weights.push_back(std::exp(std::log(n.weight) + n.at) * std::pow(n.at, alpha) *
@@ -96,9 +112,9 @@ inline exponential_sum gauss_laguerre_sum(gruenwald_letnikov const& kernel, std:
 // Gauss and Jacobi in the factor e^-r: exact on the lags below 2 `terms`, and no better than
 // nothing far beyond: T lags take about 2 sqrt(T) terms.
 inline exponential_sum gauss_jacobi_sum(gruenwald_letnikov const& kernel, std::int64_t terms) {
-  double const alpha = order_with_density(kernel);
+  double const alpha = impl::order_with_density(kernel);
   // Jacobi's polynomials for (1-x)^-alpha (1+x)^(alpha-1) on [-1, 1].
-  auto const rule = gauss_rule(
+  auto const rule = impl::gauss_rule(
       terms, [=](double k) { return k == 0 ? 2 * alpha - 1 : (1 - 2 * alpha) / (4 * k * k - 1); },
       [=](double k) {
         return std::sqrt((k == 1 ? 2 * alpha : k - 1 + alpha) * (k - alpha)) / (2 * k - 1);

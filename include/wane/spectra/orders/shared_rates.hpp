@@ -28,15 +28,15 @@ class shared_rates {
   // Finds the rates, nine orders at once: some tenths of a second for 20 terms.
   shared_rates(std::int64_t terms, std::int64_t horizon, double least_alpha = 0.1)
       : horizon_(horizon), least_(least_alpha) {
-    require_count(terms, "terms");
-    require_horizon(horizon, "horizon");
+    impl::require_count(terms, "terms");
+    impl::require_horizon(horizon, "horizon");
     require(least_alpha >= 1e-6 && least_alpha < 1, "least_alpha is ", least_alpha,
             "; it must be at least 1e-6 and below 1");
     auto const wanted = static_cast<std::size_t>(terms);
     set_lags(log_spaced_lags(horizon, 20, 120));
     require(terms <= lags_.size() / 2, "terms is ", terms, "; ", horizon,
             " lags do not tell more than ", lags_.size() / 2, " apart");
-    variable_projection fit(lag_list_);
+    impl::variable_projection fit(lag_list_);
     for (int i = 0; i < orders_fitted; ++i) {
       double const part = static_cast<double>(i) / (orders_fitted - 1);
       std::vector<double> const values =
@@ -48,7 +48,7 @@ class shared_rates {
     std::vector<double> log_rates{(3 * slowest + fastest) / 4, (slowest + 3 * fastest) / 4};
     for (std::size_t count = std::min<std::size_t>(wanted, 4);;
          count = std::min(wanted, count + std::max<std::size_t>(1, count / 4))) {
-      log_rates = fit.improved(spread(log_rates, count), 1e-4);
+      log_rates = fit.improved(impl::spread(log_rates, count), 1e-4);
       if (count == wanted) break;
     }
     std::sort(log_rates.begin(), log_rates.end());
@@ -78,7 +78,7 @@ class shared_rates {
     Eigen::Map<Eigen::VectorXd const> const rates(rates_.data(), count);
     Eigen::MatrixXd const basis =
         ((-lags_ * rates.transpose()).array().exp().colwise() / values.array()).matrix();
-    least_squares const fit(basis);
+    impl::least_squares const fit(basis);
     // basis c = 1 in least squares; basis' = -growth basis, so that c' solves another such problem.
     Eigen::VectorXd const c = fit.solve(Eigen::VectorXd::Ones(rows));
     Eigen::VectorXd const fitted = basis * c;

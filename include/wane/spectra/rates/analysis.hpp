@@ -19,23 +19,23 @@ namespace wane::spectra {
 // mu = sech(|ln r - ln s| / 2), the cosine of the angle between e^{-rx} and e^{-sx} on x > 0 (PoST,
 // Def. 2.3): 1 for equal rates, 0 for rates far apart.
 inline double spectral_coherence(double rate, double other) {
-  require_positive(rate, "rate");
-  require_positive(other, "other");
+  impl::require_positive(rate, "rate");
+  impl::require_positive(other, "other");
   return 1 / std::cosh((std::log(rate) - std::log(other)) / 2);
 }
 
 // The same of e^{-rl} and e^{-sl} on the steps l = 0, 1, ...: larger, for fast channels differ in
 // their first steps only.
 inline double discrete_coherence(double rate, double other) {
-  require_positive(rate, "rate");
-  require_positive(other, "other");
+  impl::require_positive(rate, "rate");
+  impl::require_positive(other, "other");
   return std::sqrt(-std::expm1(-2 * rate)) * std::sqrt(-std::expm1(-2 * other)) /
          -std::expm1(-rate - other);
 }
 
 // The largest coherence of two channels; 0 where there is only one.
 inline double largest_coherence(std::vector<double> rates) {
-  require_rates(rates);
+  impl::require_rates(rates);
   std::sort(rates.begin(), rates.end());  // the closest pair in ln r is adjacent
   double largest = 0;
   for (std::size_t k = 1; k < rates.size(); ++k)
@@ -43,17 +43,25 @@ inline double largest_coherence(std::vector<double> rates) {
   return largest;
 }
 
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
+
 // Rates whose coherence is at least `coherence` differ by no more than this factor.
 inline double factor_of_coherence(double coherence) {
   require(coherence > 0 && coherence < 1, "coherence is ", coherence, "; it must be in (0, 1)");
   return std::exp(2 * std::acosh(1 / coherence));
 }
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // One rate of each group of rates that are alike, slowest first: no two that are kept have a
 // coherence above `coherence`.
 inline std::vector<double> distinct_rates(std::vector<double> rates, double coherence) {
-  require_rates(rates);
-  double const factor = factor_of_coherence(coherence);
+  impl::require_rates(rates);
+  double const factor = impl::factor_of_coherence(coherence);
   std::sort(rates.begin(), rates.end());
   std::vector<double> kept;
   for (double rate : rates)
@@ -63,8 +71,8 @@ inline std::vector<double> distinct_rates(std::vector<double> rates, double cohe
 
 // How many pairs of channels have a coherence above `coherence`.
 inline std::int64_t pairs_alike(std::vector<double> rates, double coherence) {
-  require_rates(rates);
-  double const factor = factor_of_coherence(coherence);
+  impl::require_rates(rates);
+  double const factor = impl::factor_of_coherence(coherence);
   std::sort(rates.begin(), rates.end());
   std::int64_t pairs = 0;
   for (std::size_t i = 0, first = 0; i < rates.size(); ++i) {
@@ -76,8 +84,8 @@ inline std::int64_t pairs_alike(std::vector<double> rates, double coherence) {
 
 // Channels whose timescale 1/r lies in [1, t]. A timescale that is 1 or t up to rounding is in.
 inline std::int64_t channels_within(std::vector<double> const& rates, std::int64_t position) {
-  require_rates(rates);
-  require_horizon(position, "position");
+  impl::require_rates(rates);
+  impl::require_horizon(position, "position");
   constexpr double rounding = 1e-12;
   auto const t = static_cast<double>(position);
   return std::count_if(rates.begin(), rates.end(), [&](double rate) {
@@ -89,9 +97,9 @@ inline std::int64_t channels_within(std::vector<double> const& rates, std::int64
 // [1/T, 1] that are of use at t <= T. channels_within() of that spectrum is, exactly,
 // floor((N-1) log t / log T) + 1.
 inline double effective_channels(std::int64_t count, std::int64_t position, std::int64_t horizon) {
-  require_count(count, "count");
-  require_horizon(position, "position");
-  require(horizon >= 2 && horizon <= longest_horizon, "horizon is ", horizon,
+  impl::require_count(count, "count");
+  impl::require_horizon(position, "position");
+  require(horizon >= 2 && horizon <= impl::longest_horizon, "horizon is ", horizon,
           "; it must be from 2 to 2^53 steps, for log T is a divisor");
   return static_cast<double>(count) * std::log(static_cast<double>(position)) /
          std::log(static_cast<double>(horizon));
@@ -101,7 +109,7 @@ inline double effective_channels(std::int64_t count, std::int64_t position, std:
 // variance 1 at each step, for a channel of taper alpha (0 for none): Sum_{m<=t} exp(-2r (H_t -
 // H_m)), step by step. About t/(2r+1) for alpha = 1.
 inline double state_energy(double rate, double alpha, std::int64_t position) {
-  require_positive(rate, "rate");
+  impl::require_positive(rate, "rate");
   require(alpha >= 0 && alpha <= 1, "alpha is ", alpha, "; it must be in [0, 1]");
   constexpr std::int64_t farthest = 1'000'000'000;
   require(position >= 1 && position <= farthest, "position is ", position,
@@ -114,19 +122,19 @@ inline double state_energy(double rate, double alpha, std::int64_t position) {
 
 // Steps until a channel has lost half of what it held: ln 2 / r.
 inline double half_life(double rate) {
-  require_positive(rate, "rate");
+  impl::require_positive(rate, "rate");
   return std::numbers::ln2 / rate;
 }
 
 inline std::vector<double> half_lives(std::vector<double> const& rates) {
-  require_rates(rates);
+  impl::require_rates(rates);
   std::vector<double> steps;
   for (double rate : rates) steps.push_back(half_life(rate));
   return steps;
 }
 
 inline double longest_half_life(std::vector<double> const& rates) {
-  require_rates(rates);
+  impl::require_rates(rates);
   return half_life(*std::min_element(rates.begin(), rates.end()));
 }
 

@@ -22,14 +22,15 @@ double best_linear_spacing(std::int64_t count, std::int64_t horizon, Kernel cons
   constexpr double grid_step = 0.1;
   constexpr std::size_t valleys = 8;
   constexpr double precision = 0.002;
-  require_count(count, "count");
-  fit_objective const error(kernel, horizon, wanted);
+  impl::require_count(count, "count");
+  impl::fit_objective const error(kernel, horizon, wanted);
   auto const error_with = [&](double log_spacing, double) {
     return error(linear(count, std::exp(log_spacing)));
   };
   double const least = std::log(0.02 / static_cast<double>(horizon));
   return std::exp(
-      lowest_point(error_with, {least, std::log(8.0), 0, 0}, grid_step, valleys, precision).x);
+      impl::lowest_point(error_with, {least, std::log(8.0), 0, 0}, grid_step, valleys, precision)
+          .x);
 }
 
 // The same for the power law l^{-beta}.

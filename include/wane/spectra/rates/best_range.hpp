@@ -26,8 +26,8 @@ range best_range(std::int64_t count, std::int64_t horizon, Kernel const& kernel,
   constexpr double grid_step = 0.4;  // of the logarithms; valleys are 0.8 apart or more
   constexpr std::size_t valleys = 6;
   constexpr double precision = 0.004;
-  require_count(count, "count");
-  fit_objective const error(kernel, horizon, wanted);
+  impl::require_count(count, "count");
+  impl::fit_objective const error(kernel, horizon, wanted);
   double const slowest = std::log(0.02 / static_cast<double>(horizon));
   double const fastest = std::log(30.0);
   auto const error_on = [&](double log_low, double log_high) {
@@ -35,8 +35,8 @@ range best_range(std::int64_t count, std::int64_t horizon, Kernel const& kernel,
     return error(geometric(count, std::exp(log_low), std::exp(log_high)));
   };
   double const least_high = std::max(slowest, std::log(0.1));
-  valley const best = lowest_point(error_on, {slowest, fastest, least_high, fastest}, grid_step,
-                                   valleys, precision);
+  impl::valley const best = impl::lowest_point(error_on, {slowest, fastest, least_high, fastest},
+                                               grid_step, valleys, precision);
   return {std::exp(best.x), std::exp(best.y)};
 }
 

@@ -8,7 +8,7 @@
 
 #include "wane/spectra/checks.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 // Both ends exact; one alone is `first`.
 inline std::vector<double> evenly_spaced(std::int64_t count, double first, double last) {
@@ -21,4 +21,4 @@ inline std::vector<double> evenly_spaced(std::int64_t count, double first, doubl
   return numbers;
 }
 
-}  // namespace wane::spectra
+}  // namespace wane::spectra::impl

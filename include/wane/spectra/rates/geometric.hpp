@@ -20,24 +20,24 @@ struct range {
 
 // PoST's anchors tau = T and tau = 1: rates in [1/T, 1].
 inline range unit_range(std::int64_t horizon) {
-  require_horizon(horizon, "horizon");
+  impl::require_horizon(horizon, "horizon");
   return {1 / static_cast<double>(horizon), 1};
 }
 
 // [0.3/T, 4]: power laws are fitted orders of magnitude better than on unit_range once N >= 16,
 // because their fastest part decays faster than e^{-1} per step.
 inline range wide_range(std::int64_t horizon) {
-  require_horizon(horizon, "horizon");
+  impl::require_horizon(horizon, "horizon");
   return {0.3 / static_cast<double>(horizon), 4};
 }
 
 // r_k = low (high/low)^{k/(N-1)}, slowest first; both ends exact. N = 1 gives `low` alone.
 inline std::vector<double> geometric(std::int64_t count, double low, double high) {
-  require_count(count, "count");
-  require_positive(low, "low");
-  require_positive(high, "high");
+  impl::require_count(count, "count");
+  impl::require_positive(low, "low");
+  impl::require_positive(high, "high");
   require(low <= high, "low is ", low, "; it must not exceed high, which is ", high);
-  std::vector<double> rates = evenly_spaced(count, std::log(low), std::log(high));
+  std::vector<double> rates = impl::evenly_spaced(count, std::log(low), std::log(high));
   for (double& rate : rates) rate = std::exp(rate);
   if (count > 1) rates.back() = high;
   rates.front() = low;

@@ -18,8 +18,8 @@ namespace wane::spectra {
 // 4e-15 of the sum.
 inline double harmonic_sum(double alpha, std::int64_t first, std::int64_t last) {
   require(alpha >= 0 && alpha <= 1, "alpha is ", alpha, "; it must be in [0, 1]");
-  require(first >= 0 && first <= last && last <= longest_horizon, "positions are ", first, " and ",
-          last, "; they must be from 0 to 2^53, the second not before the first");
+  require(first >= 0 && first <= last && last <= impl::longest_horizon, "positions are ", first,
+          " and ", last, "; they must be from 0 to 2^53, the second not before the first");
   if (alpha == 0) return static_cast<double>(last - first);
   constexpr std::int64_t summed = 16;
   double sum = 0;
@@ -48,8 +48,8 @@ inline double harmonic_sum(double alpha, std::int64_t first, std::int64_t last) 
 // its rate being r (u/trained_at)^{-alpha} at position u: the sum of its log decays in between.
 inline double log_decay_between(double rate, double alpha, std::int64_t trained_at,
                                 std::int64_t first, std::int64_t last) {
-  require_positive(rate, "rate");
-  require_horizon(trained_at, "trained_at");
+  impl::require_positive(rate, "rate");
+  impl::require_horizon(trained_at, "trained_at");
   return -rate * std::pow(static_cast<double>(trained_at), alpha) *
          harmonic_sum(alpha, first, last);
 }

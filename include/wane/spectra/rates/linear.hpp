@@ -12,8 +12,8 @@ namespace wane::spectra {
 
 // `spacing` is c, per step; slowest first.
 inline std::vector<double> linear(std::int64_t count, double spacing = 1) {
-  require_count(count, "count");
-  require_positive(spacing, "spacing");
+  impl::require_count(count, "count");
+  impl::require_positive(spacing, "spacing");
   std::vector<double> rates(static_cast<std::size_t>(count));
   for (std::size_t k = 0; k < rates.size(); ++k) rates[k] = spacing * static_cast<double>(k + 1);
   return rates;

@@ -13,7 +13,7 @@
 #include "wane/spectra/rates/taper.hpp"
 #include "wane/spectra/rates/tapered_rates.hpp"
 
-namespace wane::spectra {
+namespace wane::spectra::impl {
 
 inline std::vector<double> linearly_tapered(std::vector<double> const& base,
                                             std::int64_t trained_at, std::int64_t position) {
@@ -25,30 +25,42 @@ inline std::vector<double> linearly_tapered(std::vector<double> const& base,
   return tapered_rates(base, taper, trained_at, position).values();
 }
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // Covering scaling, r_k (t/T)^{-alpha_k}, alpha the linear taper: the base spectrum is the design
 // at T = trained_at, and at every t the timescales cover [1, t] as the base covers [1, T] (Theorem
 // 4.11). A geometric base on [l/T, u] becomes geometric on [l/t, u]. Positions count from 1.
 inline std::vector<double> covering_rates(std::vector<double> const& base, std::int64_t trained_at,
                                           std::int64_t position) {
-  return linearly_tapered(base, trained_at, position);
+  return impl::linearly_tapered(base, trained_at, position);
 }
 
 // Reference scaling, r_k t^{-alpha_k} (Algorithms 1-4): a base that covers [1, T] covers [1, T t]
 // at position t.
 inline std::vector<double> reference_rates(std::vector<double> const& base, std::int64_t position) {
-  return linearly_tapered(base, 1, position);
+  return impl::linearly_tapered(base, 1, position);
 }
+
+}  // namespace wane::spectra
+
+namespace wane::spectra::impl {
 
 // Fewer channels than this do not reach from 0.3/t to 4, and their range is searched.
 inline constexpr std::int64_t channels_for_wide_range = 16;
 
+}  // namespace wane::spectra::impl
+
+namespace wane::spectra {
+
 // The spectrum that position t asks for: geometric on [0.3/t, 4]; for N < 16 on the range that fits
 // l^{-beta} on lags 1..t best.
 inline std::vector<double> post(std::int64_t count, std::int64_t position, double beta = 0.5) {
-  require_count(count, "count");
-  require_horizon(position, "position");
-  require_positive(beta, "beta");
-  if (count >= channels_for_wide_range) return geometric(count, wide_range(position));
+  impl::require_count(count, "count");
+  impl::require_horizon(position, "position");
+  impl::require_positive(beta, "beta");
+  if (count >= impl::channels_for_wide_range) return geometric(count, wide_range(position));
   return geometric(count, best_range(count, position, beta));
 }
 

@@ -23,8 +23,8 @@ inline double unit_uniform(std::mt19937_64& bits) {
 // same everywhere; std::exp and std::log may differ in the last ulp.
 inline std::vector<double> random_log_uniform(std::int64_t count, std::int64_t horizon,
                                               std::uint64_t seed) {
-  require_count(count, "count");
-  require_horizon(horizon, "horizon");
+  impl::require_count(count, "count");
+  impl::require_horizon(horizon, "horizon");
   std::mt19937_64 bits(seed);
   double const log_horizon = std::log(static_cast<double>(horizon));
   std::vector<double> rates(static_cast<std::size_t>(count));
@@ -37,8 +37,8 @@ inline std::vector<double> random_log_uniform(std::int64_t count, std::int64_t h
 // std::fma rounds once whether or not a compiler contracts a sum of a product.
 inline std::vector<double> random_uniform(std::int64_t count, std::int64_t horizon,
                                           std::uint64_t seed) {
-  require_count(count, "count");
-  require_horizon(horizon, "horizon");
+  impl::require_count(count, "count");
+  impl::require_horizon(horizon, "horizon");
   std::mt19937_64 bits(seed);
   double const low = 1 / static_cast<double>(horizon);
   std::vector<double> rates(static_cast<std::size_t>(count));

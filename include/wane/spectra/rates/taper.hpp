@@ -21,7 +21,7 @@ namespace wane::spectra {
 // alpha_k = (N-1-k)/(N-1): the slowest channel (k = 0) stretches with the position, the fastest
 // stays. N = 1 gives 0. (PoST, section 4.3; the first term of Prop. 4.16.)
 inline std::vector<double> linear_taper(std::int64_t count) {
-  require_count(count, "count");
+  impl::require_count(count, "count");
   std::vector<double> taper(static_cast<std::size_t>(count), 0.0);
   for (std::size_t k = 0; k + 1 < taper.size(); ++k)
     taper[k] = static_cast<double>(taper.size() - 1 - k) / static_cast<double>(taper.size() - 1);
@@ -49,8 +49,8 @@ class adaptive_taper {
       require(k == 0 || log_rates[k - 1] <= log_rates[k], "log_rates[", k, "] is ", log_rates[k],
               " after ", log_rates[k - 1], "; the taper needs them slowest first");
     }
-    std::vector<double> const even = evenly_spaced(static_cast<std::int64_t>(log_rates.size()),
-                                                   log_rates.front(), log_rates.back());
+    std::vector<double> const even = impl::evenly_spaced(
+        static_cast<std::int64_t>(log_rates.size()), log_rates.front(), log_rates.back());
     for (std::size_t k = 1; k + 1 < taper_.size(); ++k) {
       taper_[k] += (log_rates[k] - even[k]) / log_reference;
       clamped_[k] = taper_[k] < 0 || taper_[k] > 1;

@@ -21,11 +21,11 @@ class tapered_rates {
   tapered_rates(std::vector<double> const& base, std::vector<double> const& taper,
                 std::int64_t trained_at, std::int64_t position)
       : values_(base) {
-    require_rates(base);
+    impl::require_rates(base);
     require(taper.size() == base.size(), "taper has ", taper.size(),
             " entries; it must have one for each of the ", base.size(), " rates");
-    require_horizon(trained_at, "trained_at");
-    require_horizon(position, "position");
+    impl::require_horizon(trained_at, "trained_at");
+    impl::require_horizon(position, "position");
     log_stretch_ = std::log(static_cast<double>(position) / static_cast<double>(trained_at));
     for (std::size_t k = 0; k < base.size(); ++k) {
       require(taper[k] >= 0 && taper[k] <= 1, "taper[", k, "] is ", taper[k],

@@ -4,7 +4,7 @@
 
 #include "wane/operators/gates/gated.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // S of given write directions, [B, T, H, K] from time `origin` on: a delta rule that erases where
 // the key looks.
@@ -101,4 +101,4 @@ class vla_memory : public gated_memory<Io, Gate, Accumulate> {
   bool fades_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -1,0 +1,48 @@
+// All spectra: which decays a memory has. Umbrella of wane/spectra; wane.hpp does not include it.
+// SPDX-License-Identifier: MIT
+//
+// Fits and quadratures bring Eigen's decompositions and Boost.Math, which take longer to compile
+// than the rest together. Where only rates are wanted include their header alone, such as
+// wane/spectra/rates/geometric.hpp.
+#pragma once
+
+#include "wane/spectra/algebra/convolution.hpp"
+#include "wane/spectra/algebra/softplus.hpp"
+#include "wane/spectra/fit/certify.hpp"
+#include "wane/spectra/fit/exponential_sum.hpp"
+#include "wane/spectra/fit/fit.hpp"
+#include "wane/spectra/fit/fit_error.hpp"
+#include "wane/spectra/fit/kernels.hpp"
+#include "wane/spectra/fit/lags.hpp"
+#include "wane/spectra/fit/sampled_sum.hpp"
+#include "wane/spectra/fit/sum_of_exponentials.hpp"
+#include "wane/spectra/nodes/binary_concrete.hpp"
+#include "wane/spectra/nodes/laplace_nodes.hpp"
+#include "wane/spectra/nodes/laplace_transform.hpp"
+#include "wane/spectra/nodes/node_regulariser.hpp"
+#include "wane/spectra/nodes/window.hpp"
+#include "wane/spectra/nodes/window_terms.hpp"
+#include "wane/spectra/orders/bank_table.hpp"
+#include "wane/spectra/orders/fractional_convolution.hpp"
+#include "wane/spectra/orders/gruenwald_letnikov.hpp"
+#include "wane/spectra/orders/kernel_bounds.hpp"
+#include "wane/spectra/orders/order_banks.hpp"
+#include "wane/spectra/orders/order_nodes.hpp"
+#include "wane/spectra/orders/order_table.hpp"
+#include "wane/spectra/orders/order_weights.hpp"
+#include "wane/spectra/orders/quadrature_sums.hpp"
+#include "wane/spectra/orders/recalibration.hpp"
+#include "wane/spectra/orders/shared_rates.hpp"
+#include "wane/spectra/rates/analysis.hpp"
+#include "wane/spectra/rates/best_linear_spacing.hpp"
+#include "wane/spectra/rates/best_range.hpp"
+#include "wane/spectra/rates/geometric.hpp"
+#include "wane/spectra/rates/harmonic.hpp"
+#include "wane/spectra/rates/linear.hpp"
+#include "wane/spectra/rates/post.hpp"
+#include "wane/spectra/rates/post_initial.hpp"
+#include "wane/spectra/rates/post_map.hpp"
+#include "wane/spectra/rates/random.hpp"
+#include "wane/spectra/rates/retnet.hpp"
+#include "wane/spectra/rates/taper.hpp"
+#include "wane/spectra/rates/tapered_rates.hpp"
