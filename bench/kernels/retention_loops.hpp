@@ -100,7 +100,7 @@ struct vort_banks {
 template <class T>
 void vort_forward(keyed_matrix<T> const& value, keyed_matrix<T> const& alpha,
                   vort_banks<T> const& banks, keyed_matrix<T>& states, keyed_matrix<T>& y) {
-  flush_denormals const guard;
+  wane::impl::flush_denormals const guard;
   index const columns = value.cols(), count = states.rows();
   index const nodes = count / index(banks.order.size());
   for (index t = 0; t < value.rows(); ++t) {

@@ -24,7 +24,7 @@ static_assert(wane::scannable<retrieval<float>>);
 static_assert(wane::normalised_recurrence<retrieval<float>>);
 static_assert(!wane::normalised_recurrence<retrieval<float, normaliser::none>>);
 static_assert(wane::reads_lanes<retrieval<wane::bfloat16>>);
-static_assert(wane::term_gatherer<retrieval<float>>::rows_in_lanes);
+static_assert(wane::impl::term_gatherer<retrieval<float>>::rows_in_lanes);
 static_assert(std::is_trivially_copyable_v<retrieval<double>>);
 static_assert(wane::movable_tensors<retrieval<float, normaliser::none>>);
 

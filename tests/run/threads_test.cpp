@@ -146,7 +146,7 @@ TEST(Threads, InsideAParallelRegionAreOne) {
     options.threads_over_time = i == 1;
     wane::run(run.op(), run.output.view(), options);
     errors[static_cast<std::size_t>(i)] = run.error().both();
-    seen[static_cast<std::size_t>(i)] = wane::threads_to_use(0);
+    seen[static_cast<std::size_t>(i)] = wane::impl::threads_to_use(0);
   }
 #ifdef _OPENMP
   EXPECT_EQ(seen, (std::vector<int>{1, 1}));

@@ -63,7 +63,7 @@ double apart(Op const& op, Exact const& exact, arranged const& how = {}) {
   using T = wane::accumulate_type<Op>;
   wane::recurrence_shape const s = op.shape();
   wane::packed_sequences const packed{how.starts};
-  index const sequences = wane::sequences_of(s, packed);
+  index const sequences = wane::impl::sequences_of(s, packed);
   tensor<T> dy(s.batch, s.time, s.heads, s.columns);
   tensor<double> dy_exact(s.batch, s.time, s.heads, s.columns);
   wane::recurrent_state<T> initial(op, sequences), last = initial, first = initial;
@@ -92,20 +92,20 @@ double apart(Op const& op, Exact const& exact, arranged const& how = {}) {
                                       .packed = packed,
                                       .direction = how.way};
   if constexpr (What == by::two_ways) {
-    EXPECT_TRUE(wane::two_ways_fit(op));
-    wane::adjoint_two_ways(op, dy_view, receives<T>{&is}, ours);
+    EXPECT_TRUE(wane::impl::two_ways_fit(op));
+    wane::impl::adjoint_two_ways(op, dy_view, receives<T>{&is}, ours);
   } else
-    wane::adjoint_panels(op, dy_view, receives<T>{&is}, ours);
+    wane::impl::adjoint_panels(op, dy_view, receives<T>{&is}, ours);
   wane::adjoint_options<double> const options{.initial = initial_exact,
                                               .final_gradient = last_exact,
                                               .initial_gradient = first_exact,
                                               .packed = packed,
                                               .direction = how.way};
   receives<double> const received{&should_be};
-  wane::walk_adjoint<Exact, double, receives<double>, double> const in_order(exact, dy_exact_view,
+  wane::impl::walk_adjoint<Exact, double, receives<double>, double> const in_order(exact, dy_exact_view,
                                                                              received, options);
   for (index i = 0; i < sequences * s.heads; ++i)
-    in_order(wane::walk_of(i, s, options, nullptr), 0, s.columns);
+    in_order(wane::impl::walk_of(i, s, options, nullptr), 0, s.columns);
 
   double worst = 0;
   auto const compare = [&](auto const& x, auto const& y) {

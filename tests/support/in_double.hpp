@@ -13,7 +13,7 @@ namespace support {
 // The oracle, in double.
 struct in_order {
   void operator()(auto const& op, auto const& output, auto const& options) const {
-    wane::run_in_order(op, output, options);
+    wane::impl::run_in_order(op, output, options);
   }
   void operator()(auto const& op, auto const& output_gradient, auto const& gradients,
                   auto const& options) const {

@@ -66,7 +66,7 @@ struct laplace_problem : laplace_size {
   // States whose rings hold inputs; where the window holds one, the sums are that one, whatever
   // the width, and the gradient in the width counts on it.
   void begin(wane::recurrent_state<state_number>& state, std::mt19937_64& bits) const {
-    using Ring = wane::input_ring<Io, state_number>;
+    using Ring = wane::impl::input_ring<Io, state_number>;
     std::normal_distribution<wane::real_type<state_number>> normal;
     operation const op = make(0, tokens);
     wane::recurrence_shape const shape = op.shape();

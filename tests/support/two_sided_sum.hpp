@@ -17,12 +17,12 @@ template <class Real>
 struct two_sided_sum : laplace_size {
   wane::spectra::window_shape shape;
   wane::future_phase phase;
-  std::vector<wane::token_range> sequences;
+  std::vector<wane::impl::token_range> sequences;
   std::array<std::vector<Real>, 6> in;
 
   template <class Io, wane::spectra::window_shape Window>
   two_sided_sum(laplace_problem<Io, Window> const& p, wane::future_phase ahead,
-                std::vector<wane::token_range> parts = {})
+                std::vector<wane::impl::token_range> parts = {})
       : laplace_size(p), shape(Window), phase(ahead), sequences(std::move(parts)) {
     auto const wide = [](auto const& from) {
       std::vector<Real> to;

@@ -15,6 +15,10 @@ class error : public std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // A number as the fewest digits that tell it from its neighbours, anything else as it is printed.
 template <class Part>
 void write_part(std::ostream& to, Part const& part) {
@@ -26,13 +30,17 @@ void write_part(std::ostream& to, Part const& part) {
   }
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // Throws wane::error with the concatenated parts unless `condition` holds.
 // require(beta > 0, "beta is ", beta, "; it must be positive");
 template <class... Parts>
 void require(bool condition, Parts const&... parts) {
   if (condition) return;
   std::ostringstream message;
-  (write_part(message, parts), ...);
+  (impl::write_part(message, parts), ...);
   throw error(message.str());
 }
 

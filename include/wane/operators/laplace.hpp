@@ -104,7 +104,7 @@ class laplace {
 
   WANE_HOST_DEVICE recurrence_shape shape() const {
     index rows = poles();
-    if constexpr (inputs_leave) rows = 2 * rows + input_ring<Io, Accumulate>::rows(farthest_);
+    if constexpr (inputs_leave) rows = 2 * rows + impl::input_ring<Io, Accumulate>::rows(farthest_);
     return {values_.extent[0], values_.extent[1], values_.extent[2], rows, values_.extent[3]};
   }
   wane::layout layout() const { return layout_of(values_); }
@@ -137,12 +137,12 @@ class laplace {
   std::complex<Real> power(index head, index i, index n) const {
     index const k = i / terms();
     auto const lag = static_cast<Real>(n);
-    std::complex<Real> const alone = power_of<Real>(-static_cast<Real>(nodes_.sigma(head, k)),
-                                                    -static_cast<Real>(nodes_.omega(head, k)), lag);
+    std::complex<Real> const alone = impl::power_of<Real>(
+        -static_cast<Real>(nodes_.sigma(head, k)), -static_cast<Real>(nodes_.omega(head, k)), lag);
     if constexpr (!has_window) return alone;
     std::complex<Real> const exponent(term(i).exponent);
-    return multiply(alone, power_of<Real>(exponent.real(), exponent.imag(),
-                                          lag / static_cast<Real>(width_of(head))));
+    return multiply(alone, impl::power_of<Real>(exponent.real(), exponent.imag(),
+                                                lag / static_cast<Real>(width_of(head))));
   }
   std::complex<double> weight(index head, index i, index j) const {
     return weight_as<double>(head, i, j);
@@ -176,7 +176,7 @@ class laplace {
   template <class State, class Write>
   requires inputs_leave void advance(place<> where, view<State, 2> state,
                                      Write const& write) const {
-    advance_poles(*this, where, state, write);
+    impl::advance_poles(*this, where, state, write);
   }
 
   using gradients = impl::laplace_gradients<laplace>;

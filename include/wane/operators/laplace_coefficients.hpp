@@ -37,7 +37,7 @@ class laplace_coefficients {
   template <class State, class Write>
   void advance(place<> at, view<State, 2> state, Write const& write) const {
     using Io = input_of<Laplace>;
-    using Ring = input_ring<Io, accumulate>;
+    using Ring = impl::input_ring<Io, accumulate>;
     constexpr bool leave = Laplace::inputs_leave;
     static_assert(!leave || std::is_same_v<State, accumulate>,
                   "wane: the state of a window that ends holds inputs in the bits of its numbers; "

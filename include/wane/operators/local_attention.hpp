@@ -93,16 +93,17 @@ class local_attention {
     void weigh(accumulate* scores, index count) {
       accumulate const before = greatest;
       for (index n = 0; n < count; ++n) greatest = at_least(greatest, scores[n]);
-      accumulate const level = softmax_level(greatest), change = log_weight(before, level);
+      accumulate const level = impl::softmax_level(greatest),
+                       change = impl::log_weight(before, level);
       row_sum<accumulate> weights, of_logs;
       for_row_lanes<accumulate>(true, count, [&](auto n) WANE_INLINE_LAMBDA {
         auto const score = row_at(scores, n);
         using V = std::remove_const_t<decltype(score)>;
-        V const log = log_weight(score, V(level)), weight = exponential(log);
+        V const log = impl::log_weight(score, V(level)), weight = impl::exponential(log);
         set_row(scores, n, weight);
         weights.add(weight, V(accumulate(1))), of_logs.add(weight, log);
       });
-      accumulate const faded = exponential(change);
+      accumulate const faded = impl::exponential(change);
       logs = multiply_add(multiply_add(total, change, logs), faded, of_logs.total());
       total = multiply_add(total, faded, weights.total());
       for (accumulate& y : values) y = y * faded;

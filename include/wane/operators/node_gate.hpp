@@ -63,7 +63,7 @@ void check_node_gate(node_gate_inputs<Io> const& in, std::span<index const> leng
   check_extent("weight", "columns", in.weight.extent[1], channels);
   check_extent("bias", "nodes", in.bias.extent[0], nodes);
   if (attends) check_extent("query", "channels", in.query.extent[0], channels);
-  check({}, lengths, batch, time);
+  check_sequences({}, lengths, batch, time);
   for (auto const& [name, there] : {std::pair{"x", in.x.data || batch * time * channels == 0},
                                     {"weight", in.weight.data || nodes * channels == 0},
                                     {"bias", in.bias.data || nodes == 0},
@@ -145,7 +145,7 @@ void node_gate(node_gate_inputs<Io> const& in, view<double, 2> logits,
   impl::check_node_gate(in, lengths);
   impl::check_node_logits("logits", logits, in.x.extent[0], in.nodes());
   for (index b = 0; b < in.x.extent[0]; ++b) {
-    index const length = tokens_of(b, in.x.extent[1], {}, lengths).end;
+    index const length = impl::tokens_of(b, in.x.extent[1], {}, lengths).end;
     std::vector<double> const pool = impl::pooled(in, b, impl::token_weights(in, b, length));
     for (index k = 0; k < in.nodes(); ++k) {
       double logit = static_cast<double>(in.bias(k));
@@ -219,7 +219,7 @@ void node_gate_adjoint(node_gate_inputs<Io> const& in,
   std::vector<double> of_weight(static_cast<std::size_t>(nodes) * all), of_query(all), of_pool,
       of_bias(static_cast<std::size_t>(nodes));
   for (index b = 0; b < batch; ++b) {
-    index const length = tokens_of(b, time, {}, lengths).end;
+    index const length = impl::tokens_of(b, time, {}, lengths).end;
     std::vector<double> const a = impl::token_weights(in, b, length), pool = impl::pooled(in, b, a);
     of_pool.assign(all, 0);
     for (std::size_t k = 0; k < of_bias.size(); ++k) {

@@ -46,7 +46,7 @@ void check_order_map(order_map_inputs<Io> const& in, double least, std::span<ind
   check_extent("weight", "columns", in.weight.extent[1], in.x.extent[2] + 2);
   check_extent("bias", "heads", in.bias.extent[0], s.heads);
   check_if_present("entropy", in.entropy, s), check_if_present("indicator", in.indicator, s);
-  check({}, lengths, s.batch, s.time);
+  check_sequences({}, lengths, s.batch, s.time);
   for (auto const& [name, there] : {std::pair{"x", in.x.data || in.x.extent[2] == 0},
                                     {"weight", in.weight.data != nullptr},
                                     {"bias", in.bias.data != nullptr}})

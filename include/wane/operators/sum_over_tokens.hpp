@@ -12,14 +12,14 @@ namespace wane {
 // not fit.
 template <class T, class To>
 void sum_over_tokens(sequence_view<T> from, view<To, 2> to, std::span<index const> lengths = {}) {
-  check({}, lengths, from.extent[0], from.extent[1]);
+  impl::check_sequences({}, lengths, from.extent[0], from.extent[1]);
   check_extent("to", "heads", to.extent[0], from.extent[2]);
   check_extent("to", "columns", to.extent[1], from.extent[3]);
   for (index h = 0; h < from.extent[2]; ++h)
     for (index c = 0; c < from.extent[3]; ++c) {
       double total = 0;
       for (index b = 0; b < from.extent[0]; ++b)
-        for (index t = 0; t < tokens_of(b, from.extent[1], {}, lengths).end; ++t)
+        for (index t = 0; t < impl::tokens_of(b, from.extent[1], {}, lengths).end; ++t)
           total += static_cast<double>(from.read({b, t, h}, c));
       to(h, c) = static_cast<To>(total);
     }

@@ -105,8 +105,8 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
     require(options.renewal > 0 && options.renewal < 1, "renewal is ", options.renewal,
             "; it must be in (0, 1)");
     index const rows = in.keyed.key.extent[3];
-    require(rows <= most_penalised_rows, "key has ", rows, " rows; it may have ",
-            most_penalised_rows);
+    require(rows <= impl::most_penalised_rows, "key has ", rows, " rows; it may have ",
+            impl::most_penalised_rows);
     if (lambda_.data) check_extent("lambda", "heads", lambda_.extent[0], in.keyed.value.extent[2]);
   }
 

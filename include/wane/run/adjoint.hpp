@@ -4,7 +4,7 @@
 
 #include "wane/run/runners.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Sentences for sinks that would not receive what they are for.
 template <class Op, class Gradients>
@@ -39,6 +39,10 @@ consteval void check_sink() {
                 "type the recurrence computes in; one here takes another, and would not be called");
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // The vector-Jacobian product of run(op, y, ...): from dL/dy (`output_gradient`, [B, T, H,
 // columns]) to the gradients with respect to what the operator was made of, which `gradients` (most
 // often Op::gradients, whose absent views are skipped) receives, and to the initial state.
@@ -61,12 +65,13 @@ void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& 
     static_assert(diagonal_recurrence<Op>, "wane::adjoint: this type is no recurrence");
   } else {
     static_assert(
-        has_adjoint<Op, Dy, Gradients, State>,
+        impl::has_adjoint<Op, Dy, Gradients, State>,
         "wane::adjoint: only an affine recurrence, one that brings "
         "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
-    if constexpr (affine_recurrence<Op> && !pole_bank<Op>) check_sink<Op, Gradients>();
-    check_adjoint_by_table(op, gradients, options, check_shapes(op, output_gradient, options));
-    adjoint_by_table(op, sequence_view<Dy const>(output_gradient), gradients, options);
+    if constexpr (affine_recurrence<Op> && !pole_bank<Op>) impl::check_sink<Op, Gradients>();
+    impl::check_adjoint_by_table(op, gradients, options,
+                                 impl::check_shapes(op, output_gradient, options));
+    impl::adjoint_by_table(op, sequence_view<Dy const>(output_gradient), gradients, options);
   }
 }
 

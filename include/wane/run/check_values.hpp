@@ -15,10 +15,10 @@ namespace wane {
 // batch, as in run_options.
 template <affine_recurrence Op>
 void check_values(Op const& op, std::span<index const> lengths = {}) {
-  recurrence_shape const shape = checked_shape(op);
-  check({}, lengths, shape.batch, shape.time);
+  recurrence_shape const shape = impl::checked_shape(op);
+  impl::check_sequences({}, lengths, shape.batch, shape.time);
   for (index b = 0; b < shape.batch; ++b)
-    for (index t = 0; t < tokens_of(b, shape.time, {}, lengths).end; ++t)
+    for (index t = 0; t < impl::tokens_of(b, shape.time, {}, lengths).end; ++t)
       for (index h = 0; h < shape.heads; ++h) {
         place<> const at{b, t, h, t + 1};
         auto const x = op.at(at);
@@ -46,7 +46,7 @@ void check_values(Op const& op, std::span<index const> lengths = {}) {
           expect_finite("value", x.value(j), 0, j);
           if constexpr (has_skip<Token>) expect_finite("skip", x.skip(j), 0, j);
           for (index i = 0; i < shape.rows; ++i) {
-            auto const e = token_effect(op, at, i, j);
+            auto const e = impl::token_effect(op, at, i, j);
             if constexpr (decays_in_logs<Token>)
               expect(real_part(e.log_decay) <= 0, "log_decay", e.log_decay, "<= 0", i, j);
             else

@@ -15,6 +15,10 @@ using segment_effect =
     std::conditional_t<decays_in_logs<token_of<Op>>, log_effect<accumulate_type<Op>>,
                        effect<accumulate_type<Op>>>;
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // The effect of one token on state element (i, j).
 template <class Op>
 segment_effect<Op> token_effect(Op const& op, place<> at, index i, index j) {
@@ -34,6 +38,10 @@ segment_effect<Op> token_effect(Op const& op, place<> at, index i, index j) {
     return {decay_of(x, i, j).factor, drive};
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // Fills found [B, H, rows, columns] with the effects of all tokens of `op`, so that
 // apply(found(b, h, i, j), S) is what run makes of state element S, and then(first, second) is the
 // effect of two pieces. `seen` holds, for each sequence of the batch, the tokens before the piece,
@@ -44,15 +52,16 @@ void effects(Op const& op, view<segment_effect<Op>, 4> found, index const* seen 
   static_assert(scannable<Op>,
                 "wane::effects: a piece of sequence has an effect of its own only where no token "
                 "looks at the state; this recurrence has erase terms or a step of its own");
-  recurrence_shape const shape = checked_shape(op);
+  recurrence_shape const shape = impl::checked_shape(op);
   require(found.data, "found has no data; it must point to the effects to fill");
-  check("found", state_view<segment_effect<Op>>{found}, shape.batch, shape);
-  for_each_task(shape.batch * shape.heads, threads_to_use(threads), [&](index task) {
-    walk const w = walk_of(task, shape, run_options<accumulate_type<Op>>{}, seen);
+  impl::check_state("found", state_view<segment_effect<Op>>{found}, shape.batch, shape);
+  impl::for_each_task(shape.batch * shape.heads, impl::threads_to_use(threads), [&](index task) {
+    impl::walk const w = impl::walk_of(task, shape, run_options<accumulate_type<Op>>{}, seen);
     for (index i = 0; i < shape.rows; ++i)
       for (index j = 0; j < shape.columns; ++j) {
         segment_effect<Op> total;
-        for (index k = 0; k < w.count; ++k) total = then(total, token_effect(op, w.token(k), i, j));
+        for (index k = 0; k < w.count; ++k)
+          total = then(total, impl::token_effect(op, w.token(k), i, j));
         found(w.sequence, w.head, i, j) = total;
       }
   });

@@ -22,9 +22,9 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
                 "advance(place, state, write); see wane/core/recurrence/recurrence.hpp");
   static_assert(!std::is_const_v<Out>,
                 "wane::run: the output is a view of constants; it must be writable");
-  check_run(op, output, options);
-  run_by_table(op, output, options);
-  count_tokens(op.shape(), options);
+  impl::check_run(op, output, options);
+  impl::run_by_table(op, output, options);
+  impl::count_tokens(op.shape(), options);
 }
 
 // Takes the tokens of `op` (most often one) into `state`, [B, H, rows, columns], and advances its
@@ -39,20 +39,20 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state,
                 "wane::step: this type is no recurrence; it needs shape() "
                 "and at(place), which gives a token with value(j), or shape() and its own "
                 "advance(place, state, write); see wane/core/recurrence/recurrence.hpp");
-  recurrence_shape const shape = checked_shape(op);
+  recurrence_shape const shape = impl::checked_shape(op);
   check("output", output, output_shape_of(op));
   require(state.present(), "state has no data; step needs a state to update");
-  check({}, options.lengths, shape.batch, shape.time);
-  check("state", state, shape.batch, shape);
+  impl::check_sequences({}, options.lengths, shape.batch, shape.time);
+  impl::check_state("state", state, shape.batch, shape);
   run_options<State> const ways{.lengths = options.lengths};
-  flush_denormals const guard;
+  impl::flush_denormals const guard;
   for (index i = 0; i < shape.batch * shape.heads; ++i) {
-    walk const w = walk_of(i, shape, ways, state.positions);
-    step_by_table(op, w, output, state_of(state, w.sequence, w.head));
+    impl::walk const w = impl::walk_of(i, shape, ways, state.positions);
+    impl::step_by_table(op, w, output, impl::state_of(state, w.sequence, w.head));
   }
   if (state.positions)
     for (index n = 0; n < shape.batch; ++n)
-      state.positions[n] += tokens_of(n, shape.time, {}, options.lengths).end;
+      state.positions[n] += impl::tokens_of(n, shape.time, {}, options.lengths).end;
 }
 
 template <class Op, class Out, class State>
@@ -67,9 +67,9 @@ void step(Op const& op, sequence_view<Out> output, recurrent_state<State>& state
 template <diagonal_recurrence Op, class Out, class State = accumulate_type<Op>>
 std::string_view runner_name(Op const& op, sequence_view<Out> output,
                              run_options<State> const& options = {}) {
-  check_run(op, output, options);
-  return first_taker<Op, Out>(asked_pass<run_pass<Op, Out, State>>{{op, output, options}},
-                              cpu_runners{});
+  impl::check_run(op, output, options);
+  return impl::first_taker<Op, Out>(
+      impl::asked_pass<impl::run_pass<Op, Out, State>>{{op, output, options}}, impl::cpu_runners{});
 }
 
 }  // namespace wane

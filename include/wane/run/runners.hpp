@@ -15,7 +15,7 @@
 #include "wane/run/poles/runner.hpp"
 #include "wane/run/shared/by_table.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A runner is a type with
 //   name                     what runner_name answers
@@ -177,4 +177,4 @@ void check_adjoint_by_table(Op const& op, Gradients const& gradients,
   check_first_adjoint(op, gradients, options, sequences, cpu_runners{});
 }
 
-}  // namespace wane
+}  // namespace wane::impl

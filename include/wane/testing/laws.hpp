@@ -85,7 +85,7 @@ class law_kit {
   // The runner that run() chooses equals the plain order.
   law_result order_does_not_matter() const {
     outcome ordered(outputs_, initial_);
-    run_in_order(all(), ordered.view(), options_for(ordered));
+    impl::run_in_order(all(), ordered.view(), options_for(ordered));
     return {"any runner = in order", difference(whole(), ordered), bound_};
   }
 

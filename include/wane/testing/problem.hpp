@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "wane/core/recurrence/diagonal_recurrence.hpp"
 #include "wane/core/recurrence/recurrence.hpp"
 
 namespace wane::testing {

@@ -113,7 +113,7 @@ TYPED_TEST(DecayFromLog, GrowsWithPositiveLogsUpToTheLargestNumbers) {
 
 TYPED_TEST(DecayFromLog, IsNaNForEveryNaNAndNoReset) {
   using T = TypeParam;
-  using bits = wane::bits_of<T>;
+  using bits = wane::impl::bits_of<T>;
   auto const nan = std::bit_cast<bits>(std::numeric_limits<T>::quiet_NaN());
   for (bits payload = 0; payload < 1024; ++payload) {
     T const x = std::bit_cast<T>(nan | payload);

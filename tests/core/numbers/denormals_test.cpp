@@ -19,9 +19,9 @@ TEST(FlushDenormals, EndsWithItsScope) {
 #endif
   EXPECT_GT(half_of_the_least(), 0.f);
   {
-    wane::flush_denormals const guard;
+    wane::impl::flush_denormals const guard;
     EXPECT_EQ(half_of_the_least(), 0.f);
-    { wane::flush_denormals const inner; }
+    { wane::impl::flush_denormals const inner; }
     EXPECT_EQ(half_of_the_least(), 0.f);
   }
   EXPECT_GT(half_of_the_least(), 0.f);

@@ -42,8 +42,8 @@ TYPED_TEST(PartialLoads, TouchNothingBeyondTheEndOfAPage) {
   for (int count = 0; count < W; ++count) {
     T* const at = reinterpret_cast<T*>(page.end()) - count;
     for (int l = 0; l < count; ++l) at[l] = static_cast<T>(l + 1);
-    auto const x = wane::load_first<T, W>(at, count);
-    wane::store_first(at, count, x + x);
+    auto const x = wane::impl::load_first<T, W>(at, count);
+    wane::impl::store_first(at, count, x + x);
     for (int l = 0; l < count; ++l) EXPECT_EQ(at[l], static_cast<T>(2 * l + 2));
   }
 }

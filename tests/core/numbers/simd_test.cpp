@@ -1,6 +1,6 @@
 // simd: every operation is the operation on each number.
 // SPDX-License-Identifier: MIT
-#include "wane/core/numbers/simd.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -132,7 +132,7 @@ TYPED_TEST(Simd, ShiftsTakeTheirFirstLanesFromTheEndOfTheVectorBefore) {
   using V = TypeParam;
   constexpr int W = V::width;
   V const x = this->random(), before = this->random();
-  V const one = wane::shift_up<1>(x, before), half = wane::shift_up<W / 2>(x, before);
+  V const one = wane::impl::shift_up<1>(x, before), half = wane::impl::shift_up<W / 2>(x, before);
   for (int l = 0; l < W; ++l) {
     EXPECT_EQ(one[l], l < 1 ? before[W - 1] : x[l - 1]);
     EXPECT_EQ(half[l], l < W / 2 ? before[l + W / 2] : x[l - W / 2]);
@@ -143,15 +143,15 @@ TYPED_TEST(Simd, RepeatsAndReversesGroups) {
   using V = TypeParam;
   constexpr int W = V::width;
   V const x = this->random();
-  V const last = wane::repeat_last<1>(x), last_half = wane::repeat_last<W / 2>(x);
-  V const turned = wane::reverse_groups<1>(x), halves = wane::reverse_groups<W / 2>(x);
+  V const last = wane::impl::repeat_last<1>(x), last_half = wane::impl::repeat_last<W / 2>(x);
+  V const turned = wane::impl::reverse_groups<1>(x), halves = wane::impl::reverse_groups<W / 2>(x);
   for (int l = 0; l < W; ++l) {
     EXPECT_EQ(last[l], x[W - 1]);
     EXPECT_EQ(last_half[l], x[W / 2 + l % (W / 2)]);
     EXPECT_EQ(turned[l], x[W - 1 - l]);
     EXPECT_EQ(halves[l], x[(l + W / 2) % W]);
   }
-  V const all = wane::reverse_groups<W>(x);
+  V const all = wane::impl::reverse_groups<W>(x);
   for (int l = 0; l < W; ++l) EXPECT_EQ(all[l], x[l]);
 }
 
@@ -161,13 +161,13 @@ TYPED_TEST(Simd, FindsNaNAndInfinityInEveryLane) {
   constexpr int W = V::width;
   T values[W];
   for (T& x : values) x = std::numeric_limits<T>::max();
-  EXPECT_TRUE(wane::all_finite(V::load(values)));
+  EXPECT_TRUE(wane::impl::all_finite(V::load(values)));
   for (int l = 0; l < W; ++l) {
     T const kept = values[l];
     values[l] = -std::numeric_limits<T>::infinity();
-    EXPECT_FALSE(wane::all_finite(V::load(values)));
+    EXPECT_FALSE(wane::impl::all_finite(V::load(values)));
     values[l] = std::numeric_limits<T>::quiet_NaN();
-    EXPECT_FALSE(wane::all_finite(V::load(values)));
+    EXPECT_FALSE(wane::impl::all_finite(V::load(values)));
     values[l] = kept;
   }
 }
@@ -179,7 +179,7 @@ TYPED_TEST(Simd, ComparesLaneByLane) {
   V x = this->random(), bound = this->random();
   x.v[1] = bound.v[1];
   x.v[0] = std::numeric_limits<T>::quiet_NaN();
-  unsigned const below = wane::lanes_below(x, bound);
+  unsigned const below = wane::impl::lanes_below(x, bound);
   V const chosen = wane::where_below(x, bound, V(T(1)), V(T(2)));
   for (int l = 0; l < W; ++l) {
     EXPECT_EQ((below >> l & 1u) == 1u, x[l] < bound[l]);
@@ -187,9 +187,9 @@ TYPED_TEST(Simd, ComparesLaneByLane) {
     EXPECT_EQ(chosen[l], x[l] < bound[l] ? T(1) : T(2));
   }
   EXPECT_EQ(below >> W, 0u);
-  EXPECT_FALSE(wane::all_below(x, V(T(100))));
+  EXPECT_FALSE(wane::impl::all_below(x, V(T(100))));
   x.v[0] = 0;
-  EXPECT_TRUE(wane::all_below(x, V(T(100))));
+  EXPECT_TRUE(wane::impl::all_below(x, V(T(100))));
 }
 
 TYPED_TEST(Simd, SumAddsInOrderOfLanes) {
@@ -199,7 +199,7 @@ TYPED_TEST(Simd, SumAddsInOrderOfLanes) {
   V const x = this->random();
   T total = 0;
   for (int l = 0; l < W; ++l) total += x[l];
-  EXPECT_EQ(wane::sum(x), total);
+  EXPECT_EQ(wane::impl::sum(x), total);
 }
 
 TYPED_TEST(Simd, LoadsAndStoresAtAnyAddress) {
@@ -222,8 +222,8 @@ TYPED_TEST(Simd, StreamsLikeAStore) {
   constexpr int W = V::width;
   V const x = this->random();
   alignas(128) T to[2 * W] = {};
-  wane::stream(to + W, x);
-  wane::stream_fence();
+  wane::impl::stream(to + W, x);
+  wane::impl::stream_fence();
   for (int l = 0; l < W; ++l) {
     EXPECT_EQ(to[l], T(0));
     EXPECT_EQ(to[W + l], x[l]);
@@ -238,8 +238,8 @@ TYPED_TEST(Simd, PartialLoadsAndStoresKeepToTheirCount) {
   for (int count = 0; count < W; ++count) {
     T from[W], to[W];
     for (int l = 0; l < W; ++l) from[l] = static_cast<T>(l + 1), to[l] = T(-1);
-    V const loaded = wane::load_first<T, W>(from, count);
-    wane::store_first(to, count, x);
+    V const loaded = wane::impl::load_first<T, W>(from, count);
+    wane::impl::store_first(to, count, x);
     for (int l = 0; l < W; ++l) {
       EXPECT_EQ(loaded[l], l < count ? from[l] : T(0));
       EXPECT_EQ(to[l], l < count ? x[l] : T(-1));

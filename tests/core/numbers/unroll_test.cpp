@@ -10,12 +10,12 @@ namespace {
 
 TEST(Unroll, CallsTheBodyInOrderWithConstants) {
   std::vector<int> seen;
-  wane::unroll<4>([&](auto n) {
+  wane::impl::unroll<4>([&](auto n) {
     static_assert(decltype(n)::value < 4);
     seen.push_back(n);
   });
   EXPECT_EQ(seen, (std::vector{0, 1, 2, 3}));
-  wane::unroll<0>([&](auto) { seen.clear(); });
+  wane::impl::unroll<0>([&](auto) { seen.clear(); });
   EXPECT_EQ(seen.size(), 4u);
 }
 

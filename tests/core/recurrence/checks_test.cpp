@@ -21,7 +21,7 @@ TEST(Checks, PassWhatFits) {
   EXPECT_NO_THROW(wane::check_extent("x", "rows", 7, 7));
   EXPECT_NO_THROW(wane::check("v", values(data, 2, 3, 4, 6), shape));
   EXPECT_NO_THROW(wane::check("k", values(data, 2, 3, 4, 5), wane::shape_of_rows(shape)));
-  EXPECT_NO_THROW(wane::check_channels("y", values(data, 2, 3, 4, 1), shape, "outputs", 1));
+  EXPECT_NO_THROW(wane::impl::check_channels("y", values(data, 2, 3, 4, 1), shape, "outputs", 1));
   EXPECT_NO_THROW(wane::check("alpha", numbers(data, 2, 3, 4), shape));
 }
 
@@ -42,7 +42,7 @@ TEST(Checks, NameTheTensorAndTheExtentAndBothNumbers) {
   expect_error({"k has rows 6; it must be 5"},
                [] { wane::check("k", values(data, 2, 3, 4, 6), wane::shape_of_rows(shape)); });
   expect_error({"y has outputs 6; it must be 7"},
-               [] { wane::check_channels("y", values(data, 2, 3, 4, 6), shape, "outputs", 7); });
+               [] { wane::impl::check_channels("y", values(data, 2, 3, 4, 6), shape, "outputs", 7); });
 }
 
 // Of an empty recurrence there is nothing to point to.

@@ -6,7 +6,7 @@
 
 #include <boost/multiprecision/cpp_bin_float.hpp>
 
-namespace wane {
+namespace wane::impl {
 namespace {
 
 using exact = boost::multiprecision::cpp_bin_float_50;
@@ -98,4 +98,4 @@ TEST(ComposedEffect, OfComplexTokensTurnsAndFades) {
 }
 
 }  // namespace
-}  // namespace wane
+}  // namespace wane::impl

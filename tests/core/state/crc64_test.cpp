@@ -10,7 +10,7 @@
 namespace {
 
 std::uint64_t crc_of(std::string const& bytes) {
-  wane::crc64 sum;
+  wane::impl::crc64 sum;
   sum.add(bytes.data(), bytes.size());
   return sum.value();
 }
@@ -56,7 +56,7 @@ TEST(Crc64, IsTheRemainderOfADivision) {
 TEST(Crc64, DoesNotSeeWhereBytesAreCut) {
   std::string const bytes = random_bytes(100, 2);
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
-    wane::crc64 sum;
+    wane::impl::crc64 sum;
     sum.add(bytes.data(), cut);
     sum.add(bytes.data() + cut, bytes.size() - cut);
     EXPECT_EQ(sum.value(), crc_of(bytes)) << cut;

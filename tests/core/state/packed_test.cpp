@@ -14,13 +14,13 @@ using support::expect_error;
 using starts = std::vector<wane::index>;
 
 void check(starts const& list, wane::index batch, wane::index time) {
-  wane::check(wane::packed_sequences{list}, batch, time);
+  wane::impl::check_sequences(wane::packed_sequences{list}, batch, time);
 }
 
 TEST(PackedSequences, OfNoListAreAbsentAndAskForNothing) {
   wane::packed_sequences const absent;
   EXPECT_FALSE(absent.present());
-  EXPECT_NO_THROW(wane::check(absent, 5, 7));
+  EXPECT_NO_THROW(wane::impl::check_sequences(absent, 5, 7));
 }
 
 TEST(PackedSequences, MayBeEmptyOneOrMany) {

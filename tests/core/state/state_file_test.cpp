@@ -70,12 +70,12 @@ class StateFile : public testing::Test {
 };
 
 TEST(Crc64, IsThatOfTheStandard) {
-  wane::crc64 whole, pieces;
+  wane::impl::crc64 whole, pieces;
   whole.add("123456789", 9);
   pieces.add("1234", 4), pieces.add("56789", 5);
   EXPECT_EQ(whole.value(), 0x995dc9bbdf1939fau);
   EXPECT_EQ(pieces.value(), whole.value());
-  EXPECT_EQ(wane::crc64().value(), 0u);
+  EXPECT_EQ(wane::impl::crc64().value(), 0u);
 }
 
 template <class T>
@@ -179,7 +179,7 @@ TEST(State, OfAMachineOfOtherByteOrderIsRefused) {
   turn(8, 4), turn(12, 4);
   for (std::size_t at = 96; at < 136 + 16; at += 8) turn(at, 8);
   for (std::size_t at = 152; at < 152 + 60 * 4; at += 4) turn(at, 4);
-  wane::crc64 checksum;
+  wane::impl::crc64 checksum;
   checksum.add(bytes.data(), bytes.size() - 8);
   auto const sum = checksum.value();
   std::memcpy(&bytes[bytes.size() - 8], &sum, 8);

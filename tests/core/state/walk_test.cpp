@@ -24,7 +24,7 @@ TEST(Walk, GoesThroughItsSequenceEitherWay) {
   index const seen[] = {100, 200, 300};
   for (direction way : {direction::forward, direction::reverse}) {
     // Number 5: the third sequence, head 1.
-    wane::walk const w = wane::walk_of(5, shape, options{{starts}, {}, way}, seen);
+    wane::impl::walk const w = wane::impl::walk_of(5, shape, options{{starts}, {}, way}, seen);
     EXPECT_EQ(w.sequence, 2);
     ASSERT_EQ(w.count, 6);
     for (index k = 0; k < 6; ++k) {
@@ -38,13 +38,13 @@ TEST(Walk, GoesThroughItsSequenceEitherWay) {
 }
 
 TEST(Walk, HasPartsThatGoOnWhereItWas) {
-  wane::walk const w = wane::walk_of(4, shape, options{{starts}, {}, direction::reverse}, nullptr);
-  wane::walk const part = w.part(4, 5);
+  wane::impl::walk const w = wane::impl::walk_of(4, shape, options{{starts}, {}, direction::reverse}, nullptr);
+  wane::impl::walk const part = w.part(4, 5);
   EXPECT_EQ(part.count, 2);
   EXPECT_EQ(part.token(0).time, w.token(4).time);
   EXPECT_EQ(part.token(1).position, 6);
 }
 
-TEST(Walk, MayBeEmpty) { EXPECT_EQ(wane::walk_of(2, shape, options{{starts}}, nullptr).count, 0); }
+TEST(Walk, MayBeEmpty) { EXPECT_EQ(wane::impl::walk_of(2, shape, options{{starts}}, nullptr).count, 0); }
 
 }  // namespace

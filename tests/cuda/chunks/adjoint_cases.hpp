@@ -18,7 +18,7 @@ struct adjoint_of_tokens {
     if constexpr (wane::penalised_memory<Op>)
       wane::adjoint(op, output_gradient, gradients, options);
     else
-      wane::adjoint_in_order(op, wane::sequence_view<Out const>(output_gradient), gradients,
+      wane::impl::adjoint_in_order(op, wane::sequence_view<Out const>(output_gradient), gradients,
                              options);
   }
 };

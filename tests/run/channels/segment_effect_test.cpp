@@ -45,11 +45,11 @@ struct piece {
 template <decay_as Form>
 void expect_effects(double smallest, double largest) {
   piece<Form> const p(smallest, largest);
-  auto const walk = wane::walk_of(0, p.op().shape(), wane::run_options<double>{}, nullptr);
+  auto const walk = wane::impl::walk_of(0, p.op().shape(), wane::run_options<double>{}, nullptr);
   using op_type = decltype(p.op());
   using vector = wane::simd<double, wane::simd_width<double>>;
-  std::vector<wane::effect_of<op_type, vector>> effects(columns / vector::width + 1);
-  wane::column_effects<op_type, vector>(p.op(), walk, effects.data());
+  std::vector<wane::impl::effect_of<op_type, vector>> effects(columns / vector::width + 1);
+  wane::impl::column_effects<op_type, vector>(p.op(), walk, effects.data());
   for (index c = 0; c < columns; ++c)
     for (double state : {0., 3.}) {
       auto const& e = effects[static_cast<std::size_t>(c / vector::width)];
@@ -57,8 +57,8 @@ void expect_effects(double smallest, double largest) {
                   p.after(state, c), 1e-12);
     }
   // The first numbers again, as one channel whose tokens fill vectors.
-  wane::effect_of<op_type, vector> one[1];
-  wane::series_effect<1, op_type, vector>(p.op(1), walk, one);
+  wane::impl::effect_of<op_type, vector> one[1];
+  wane::impl::series_effect<1, op_type, vector>(p.op(1), walk, one);
   EXPECT_NEAR(wane::apply(one[0], vector(3.))[0], p.after(3, 0, 1), 1e-12);
 }
 

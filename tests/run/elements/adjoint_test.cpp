@@ -48,7 +48,7 @@ struct found {
     return {in.batch, in.time, in.heads, in.rows, in.columns};
   }
   static index sequences_of(element_inputs<T> const& in, arranged const& how) {
-    return wane::sequences_of(shape_of(in), {how.starts});
+    return wane::impl::sequences_of(shape_of(in), {how.starts});
   }
 };
 
@@ -57,12 +57,12 @@ template <fades Decay, bool Bare, bool ReadsFirst = false, class T>
 void find(found<T>& result, element_inputs<T> const& in, arranged const& how, bool in_order) {
   using Plain = element_memory<T, Decay, Bare>;
   using Op = std::conditional_t<ReadsFirst, support::strictly<Plain>, Plain>;
-  static_assert(wane::has_element_adjoint<Op>);
+  static_assert(wane::impl::has_element_adjoint<Op>);
   using Received = receives_elements<T, Decay == fades::by_rate>;
   Op const op(Plain{in});
   wane::recurrence_shape const s = op.shape();
   wane::packed_sequences const packed{how.starts};
-  index const sequences = wane::sequences_of(s, packed);
+  index const sequences = wane::impl::sequences_of(s, packed);
   tensor<T> dy(s.batch, s.time, s.heads, s.columns, how.how);
   wane::recurrent_state<T> initial(op, sequences), last = initial;
   support::random_values random(3);
@@ -83,7 +83,7 @@ void find(found<T>& result, element_inputs<T> const& in, arranged const& how, bo
                                          .direction = how.way,
                                          .threads = how.threads};
   if (in_order)
-    wane::adjoint_in_order(op, wane::sequence_view<T const>(dy.view()), received, options);
+    wane::impl::adjoint_in_order(op, wane::sequence_view<T const>(dy.view()), received, options);
   else
     wane::adjoint(op, dy.view(), received, options);
 }

@@ -24,8 +24,8 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 template <class Op, class Out, class State>
 bool runs_in_lags(Op const& op, wane::sequence_view<Out> output,
                   wane::run_options<State> const& options) {
-  bool const fits = wane::lags_fit(op, output);
-  if (fits) wane::run_lags(op, output, options);
+  bool const fits = wane::impl::lags_fit(op, output);
+  if (fits) wane::impl::run_lags(op, output, options);
   return fits;
 }
 
@@ -76,9 +76,9 @@ struct constant_memory {
     sink at(place<> where) const { return {*this, where}; }
   };
 };
-static_assert(wane::has_lags<constant_memory<float>> && wane::has_lags<constant_memory<double>>);
-static_assert(wane::has_lags<wane::exponential_bank<wane::bfloat16>>);
-static_assert(!wane::has_lags<support::strictly<constant_memory<float>>>);
+static_assert(wane::impl::has_lags<constant_memory<float>> && wane::impl::has_lags<constant_memory<double>>);
+static_assert(wane::impl::has_lags<wane::exponential_bank<wane::bfloat16>>);
+static_assert(!wane::impl::has_lags<support::strictly<constant_memory<float>>>);
 
 struct sizes {
   index time, rows, columns;
@@ -116,7 +116,7 @@ double forward_apart(sizes const& n, wane::direction way, Make const& make) {
   }
   EXPECT_TRUE(runs_in_lags(op, wane::sequence_view<T>(y.view()),
                        wane::run_options<T>{.initial = before, .final = after, .direction = way}));
-  wane::run_in_order(
+  wane::impl::run_in_order(
       plain, wane::sequence_view<double>(right.view()),
       wane::run_options<double>{.initial = exact_before, .final = exact_after, .direction = way});
   support::nearness near;
@@ -168,10 +168,10 @@ double gradients_apart(sizes const& n) {
     return all;
   };
   auto const found = gradients_of(m, [](auto const&... all) {
-    ASSERT_TRUE(wane::runners::lags::accepts_adjoint(all...));
-    wane::adjoint_lags(all...);
+    ASSERT_TRUE(wane::impl::runners::lags::accepts_adjoint(all...));
+    wane::impl::adjoint_lags(all...);
   });
-  auto const right = gradients_of(exact, [](auto const&... all) { wane::adjoint_panels(all...); });
+  auto const right = gradients_of(exact, [](auto const&... all) { wane::impl::adjoint_panels(all...); });
   support::nearness near;
   for (std::size_t i = 0; i < found.size(); ++i) near.add(found[i], right[i]);
   return near.both();
@@ -191,10 +191,10 @@ TEST(Lags, EqualThePlainOrderWhereTheyStream) {
   constant_memory<float> const op(m);
   memory<double> const exact(1, time, 1, 2, columns);
   constant_memory<double> const plain(exact);
-  wane::aligned_numbers<float> const y(time * columns);
-  wane::aligned_numbers<double> const right(time * columns);
+  wane::impl::aligned_numbers<float> const y(time * columns);
+  wane::impl::aligned_numbers<double> const right(time * columns);
   wane::sequence_view<float> const to(y.data(), 1, time, 1, columns);
-  ASSERT_EQ(wane::choose_stores(op, to), wane::store_by::stream);
+  ASSERT_EQ(wane::impl::choose_stores(op, to), wane::impl::store_by::stream);
   ASSERT_TRUE(runs_in_lags(op, to, wane::run_options<float>{}));
   run_in_order(plain, wane::sequence_view<double>(right.data(), 1, time, 1, columns),
                wane::run_options<double>{});

@@ -45,7 +45,7 @@ double apart(Op const& op, Exact const& exact, direction way = direction::forwar
   tensor<T> fast(s.batch, s.time, s.heads, s.columns);
   tensor<double> plain(s.batch, s.time, s.heads, s.columns);
   wane::packed_sequences const packed{starts};
-  index const sequences = wane::sequences_of(s, packed);
+  index const sequences = wane::impl::sequences_of(s, packed);
   wane::recurrent_state<T> initial(op, sequences), final = initial;
   wane::recurrent_state<double> initial_exact(exact, sequences), final_exact = initial_exact;
   support::random_values random(3);
@@ -55,10 +55,10 @@ double apart(Op const& op, Exact const& exact, direction way = direction::forwar
   }
   wane::sequence_view<T> const y = fast.view();
   wane::sequence_view<double> const y_exact = plain.view();
-  wane::run_panels(
+  wane::impl::run_panels(
       op, y,
       wane::run_options<T>{.initial = initial, .final = final, .packed = packed, .direction = way});
-  wane::run_in_order(
+  wane::impl::run_in_order(
       exact, y_exact,
       wane::run_options<double>{
           .initial = initial_exact, .final = final_exact, .packed = packed, .direction = way});
@@ -138,7 +138,7 @@ TEST(Affine, SharesHeadsEvenlyAmongThreads) {
     for (int threads : {1, 2, 3, 5, 8}) {
       std::vector<index> had(static_cast<std::size_t>(heads * columns)),
           busy(static_cast<std::size_t>(threads));
-      for (auto const& share : wane::shares_of({1, 9, heads, 4, columns}, 1, threads, strip)) {
+      for (auto const& share : wane::impl::shares_of({1, 9, heads, 4, columns}, 1, threads, strip)) {
         for (index h = share.head; h < share.head + share.heads; ++h)
           for (index j = share.first; j < share.last; ++j)
             ++had[static_cast<std::size_t>(h * columns + j)];

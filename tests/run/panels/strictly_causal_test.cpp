@@ -31,7 +31,7 @@ void define(Op const& op, tensor<double>& y) {
       for (index t = 0; t < s.time; ++t) {
         wane::place<> const where{b, t, h, t + 1};
         auto const x = op.at(where);
-        wane::view<double, 2> const now = wane::state_of(all, b, h);
+        wane::view<double, 2> const now = wane::impl::state_of(all, b, h);
         for (index j = 0; j < s.columns; ++j) {
           double sum = x.direct() * x.value(j);
           if constexpr (wane::has_skip<decltype(x)>) sum += x.skip(j);
@@ -39,7 +39,7 @@ void define(Op const& op, tensor<double>& y) {
             sum += x.query(i) * wane::carried(wane::decay_of(x, i, j), now(i, j), 0.0);
           y(b, t, h, j) = sum;
         }
-        wane::advance(op, where, now, [](index, double) {});
+        wane::impl::advance(op, where, now, [](index, double) {});
       }
 }
 

@@ -94,9 +94,9 @@ TEST(TwoWayAdjoint, InAnyStridesAndAnyThreads) {
     wane::sequence_view<T const> const dy_view = dy.view();
     wane::adjoint_options<T> const options{.threads = threads};
     if (two_ways)
-      wane::adjoint_two_ways(op, dy_view, to, options);
+      wane::impl::adjoint_two_ways(op, dy_view, to, options);
     else
-      wane::adjoint_panels(op, dy_view, to, options);
+      wane::impl::adjoint_panels(op, dy_view, to, options);
     std::vector<double> all;
     for (auto const* x : {&value, &key, &query}) {
       EXPECT_TRUE(x->margins_untouched());
@@ -121,7 +121,7 @@ TEST(TwoWayAdjoint, StatesAreWantedWhereDecaysDoMoreThanFade) {
     memory<double> m(1, 20, 1, 5, 6);
     m.decay(0, 0, 0, 3) = log_decay;
     fades_alike<double, true> const op{m};
-    EXPECT_EQ(wane::two_ways_fit(op), log_decay == -20. || log_decay == 0.) << log_decay;
+    EXPECT_EQ(wane::impl::two_ways_fit(op), log_decay == -20. || log_decay == 0.) << log_decay;
     EXPECT_LE(apart(op, fades_alike<double, false>{m}), 1e-14) << log_decay;
   }
 }

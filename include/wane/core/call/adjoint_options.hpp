@@ -22,6 +22,10 @@ struct adjoint_options {
   int threads = 0;
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // The run whose adjoint this is, but for what it gives.
 template <class State>
 run_options<State> run_of(adjoint_options<State> const& options) {
@@ -32,4 +36,4 @@ run_options<State> run_of(adjoint_options<State> const& options) {
           .threads = options.threads};
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -5,7 +5,7 @@
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/recurrence/poles.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Sentences for tokens whose terms contradict each other.
 template <class Op>
@@ -64,14 +64,14 @@ recurrence_shape checked_shape(Op const& op) {
 
 // Kept states that do not fit, or whose tokens fall.
 template <class State>
-void check(std::span<kept_state<State> const> keep, index sequences,
-           recurrence_shape const& shape) {
+void check_kept_states(std::span<kept_state<State> const> keep, index sequences,
+                       recurrence_shape const& shape) {
   index before = 0;
   for (kept_state<State> const& kept : keep) {
     require(kept.tokens >= before, "keep has tokens ", kept.tokens, " after ", before,
             "; they must not fall, nor be less than 0");
     require(kept.state.present(), "keep has a state without data; it must point to its values");
-    check("a state of keep", kept.state, sequences, shape);
+    check_state("a state of keep", kept.state, sequences, shape);
     before = kept.tokens;
   }
 }
@@ -81,11 +81,11 @@ template <class Op, class Out, class State>
 index check_run(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = checked_shape(op);
   check("output", output, output_shape_of(op));
-  check(options.packed, options.lengths, shape.batch, shape.time);
+  check_sequences(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
-  check("initial", options.initial, sequences, shape);
-  check("final", options.final, sequences, shape);
-  check(options.keep, sequences, shape);
+  check_state("initial", options.initial, sequences, shape);
+  check_state("final", options.final, sequences, shape);
+  check_kept_states(options.keep, sequences, shape);
   return sequences;
 }
 
@@ -95,11 +95,11 @@ index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
                    adjoint_options<State> const& options) {
   recurrence_shape const shape = checked_shape(op);
   check("output_gradient", output_gradient, output_shape_of(op));
-  check(options.packed, options.lengths, shape.batch, shape.time);
+  check_sequences(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
-  check("initial", options.initial, sequences, shape);
-  check("final_gradient", options.final_gradient, sequences, shape);
-  check("initial_gradient", options.initial_gradient, sequences, shape);
+  check_state("initial", options.initial, sequences, shape);
+  check_state("final_gradient", options.final_gradient, sequences, shape);
+  check_state("initial_gradient", options.initial_gradient, sequences, shape);
   return sequences;
 }
 
@@ -112,4 +112,4 @@ void check_gradients(Op const& op, Gradients const& to, index sequences) {
   if constexpr (requires { to.check(shape, sequences); }) to.check(shape, sequences);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

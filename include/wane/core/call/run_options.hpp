@@ -51,9 +51,13 @@ struct step_options {
   std::span<index const> lengths = {};
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // How many states a run has: one a sequence of the batch, or one a packed sequence.
 inline index sequences_of(recurrence_shape const& shape, packed_sequences const& packed) {
   return packed.present() ? packed.count() : shape.batch;
 }
 
-}  // namespace wane
+}  // namespace wane::impl

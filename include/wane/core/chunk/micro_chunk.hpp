@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/recurrence/recurrence.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // With S the state before tokens 0..3, P_t = w_0 ... w_t, and everything below by row,
 //   u_t = (b_t P_{t-1})^T S + sum_{s<t} (b_t . k_s P_{t-1}/P_s) v_s + (b_t . a_s P_{t-1}/P_s) u_s
@@ -35,8 +36,8 @@ struct panel_form {
   using scalar = T;
   static constexpr int width = simd_width<T>, tokens = micro_tokens;
   using vector = simd<T, width>;
-  static constexpr wane::fading fading = Fading;
-  static constexpr wane::erasing erasing = Erasing;
+  static constexpr impl::fading fading = Fading;
+  static constexpr impl::erasing erasing = Erasing;
   // Vectors of `width` rows: queries and erase_reads; keys, erase_writes, and the decay's parts.
   static constexpr int reads = micro_tokens * (Erasing == erasing::none ? 1 : 2);
   static constexpr int keys = micro_tokens * (Erasing == erasing::general ? 2 : 1);
@@ -73,4 +74,4 @@ struct micro_chunk {
   bool resets = false;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

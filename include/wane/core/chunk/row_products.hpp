@@ -5,10 +5,11 @@
 #include <algorithm>
 
 #include "wane/core/numbers/simd.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/recurrence/view.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // to[m N + n] = a_m . b_n, for M rows a and N rows b of `columns`, whole vectors.
 template <int M, int N, class T>
@@ -32,4 +33,4 @@ WANE_HOST_INLINE void row_products(T const* a, index a_stride, T const* b, index
   std::copy_n(totals, M * N, to);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

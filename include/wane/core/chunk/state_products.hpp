@@ -4,8 +4,9 @@
 
 #include "wane/core/chunk/micro_chunk.hpp"
 #include "wane/core/chunk/row_products.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // What tokens bring to the columns of a state, each [tokens][columns]; u and du where they erase.
 template <class T>
@@ -122,4 +123,4 @@ struct state_products : product_numbers<Form> {
   }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

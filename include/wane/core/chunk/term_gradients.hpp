@@ -5,7 +5,7 @@
 #include "wane/core/chunk/state_products.hpp"
 #include "wane/core/numbers/decay.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // What reads row i of the state (q_t, b_t, and what follows the chunk) meets what was written there
 // (k_s, a_s, and the state before the chunk), faded by the decays between. A pair's number p, the
@@ -113,4 +113,4 @@ class term_gradients {
   vector of_decay_[tokens], of_query_[tokens], of_read_[tokens];
 };
 
-}  // namespace wane
+}  // namespace wane::impl

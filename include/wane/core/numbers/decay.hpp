@@ -28,6 +28,10 @@ struct split_decay {
   V whole, rest;
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 template <class V>
 struct scalar_of_value {
   using type = V;
@@ -65,9 +69,17 @@ WANE_INLINE V expm1_near_zero(V x) {
   return multiply_add(multiply(x, x), series, x);
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // Adding this rounds to a whole number and leaves it in the low bits: 1.5 * 2^(digits - 1).
 template <class T>
 inline constexpr T rounding_shift = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
+
+}  // namespace wane
+
+namespace wane::impl {
 
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
@@ -90,12 +102,16 @@ WANE_HOST_INLINE simd<T, W> power_of_two(simd<T, W> shifted) {
   return __builtin_bit_cast(typename simd<T, W>::vector, exponent);
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // The decay whose natural logarithm is x: about one ulp, exactly 0 for -inf (and below the normal
 // numbers), NaN for NaN; a growth beyond e^88 (double: e^709) stays there. The same bits in one
 // number and in a vector.
 template <class V>
 WANE_INLINE split_decay<V> decay_from_log(V x) {
-  using T = typename scalar_of_value<V>::type;
+  using T = typename impl::scalar_of_value<V>::type;
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     constexpr bool single = sizeof(T) == 4;
     constexpr T lowest = single ? T(-87.9) : T(-709), highest = single ? T(88) : T(709);
@@ -105,8 +121,8 @@ WANE_INLINE split_decay<V> decay_from_log(V x) {
     V const shifted = multiply_add(inside, V(T(1.44269504088896340736)), V(rounding_shift<T>));
     V const n = shifted - V(rounding_shift<T>);
     V const r = multiply_add(n, V(-ln2_low), multiply_add(n, V(-ln2_high), inside));
-    V const whole = power_of_two(shifted);
-    return {whole, multiply(whole, expm1_near_zero(r))};
+    V const whole = impl::power_of_two(shifted);
+    return {whole, multiply(whole, impl::expm1_near_zero(r))};
   } else {  // complex numbers and number types of other libraries
     using std::abs;
     using std::exp;
@@ -152,7 +168,7 @@ WANE_INLINE V carried(no_decay, V s, V b) {
 }
 template <class V>
 WANE_INLINE V carried(plain_decay<V> w, V s, V b) {
-  using T = typename scalar_of_value<V>::type;
+  using T = typename impl::scalar_of_value<V>::type;
   V result = V(0);
   if constexpr (simd_contracts || !std::is_arithmetic_v<T>) {
     result = multiply_add(w.factor, s, b);
@@ -167,4 +183,5 @@ template <class V>
 WANE_INLINE V carried(split_decay<V> w, V s, V b) {
   return where_zero(factor_of(w), b, multiply_add(w.whole, s, multiply_add(w.rest, s, b)));
 }
+
 }  // namespace wane

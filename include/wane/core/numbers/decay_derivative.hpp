@@ -4,7 +4,9 @@
 
 #include "wane/core/numbers/decay.hpp"
 
-namespace wane {
+namespace wane::impl {
+
+using wane::conjugate;
 
 // A decay for all lanes of V.
 template <class V>
@@ -60,4 +62,4 @@ WANE_INLINE V by_rate(V rate, V g, V sum) {
   return where_zero(g, sum, multiply_add(rate, g, sum));
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace wane {
+namespace wane::impl {
 
 // Products of decays underflow; a processor that handles denormals in microcode then runs up to
 // 26 times slower. The thread's setting is restored at the end.
@@ -37,4 +37,4 @@ class flush_denormals {
   flush_denormals& operator=(flush_denormals const&) = delete;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -6,7 +6,7 @@
 
 #include "wane/core/numbers/decay.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // nvcc compiles its callers, which are for the host, for the device too, where there are no
 // vectors.
@@ -33,4 +33,4 @@ WANE_HOST_INLINE V log_weight(V score, V level) {
   return at_least(V(T(std::numeric_limits<T>::min_exponent)), score - level);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -8,13 +8,17 @@
 
 #include "wane/core/numbers/simd.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // x < bound ? a : b, for words or vectors of them that are 2^31 at most.
 template <std::uint32_t bound, class Words>
 WANE_INLINE Words where_less(Words const& x, Words const& a, Words const& b) {
   return b ^ ((0u - ((x - bound) >> 31)) & (a ^ b));
 }
+
+}  // namespace wane::impl
+
+namespace wane {
 
 // Both have the formulas of their bits, for one number and for vectors of them: widen gives the
 // bits of a float, narrow takes them.
@@ -42,7 +46,7 @@ struct bfloat16 {
   template <class Floats, class Words>
   WANE_INLINE static Words narrow(Words const& word) {
     Words const rounded = (word + 0x7fffu + ((word >> 16) & 1u)) >> 16;
-    return where_less<0x7f800001u>(word & 0x7fffffffu, rounded, (word >> 16) | 0x40u);  // NaN
+    return impl::where_less<0x7f800001u>(word & 0x7fffffffu, rounded, (word >> 16) | 0x40u);  // NaN
   }
 };
 
@@ -70,8 +74,8 @@ struct float16 {
     Words const normal = (magnitude << 13) + 0x38000000u;
     Words const subnormal =
         __builtin_bit_cast(Words, __builtin_bit_cast(Floats, magnitude + 0x3f000000u) - 0.5f);
-    Words const finite = where_less<0x0400u>(magnitude, subnormal, normal);
-    return sign | where_less<0x7c00u>(magnitude, finite, special);
+    Words const finite = impl::where_less<0x0400u>(magnitude, subnormal, normal);
+    return sign | impl::where_less<0x7c00u>(magnitude, finite, special);
   }
   template <class Floats, class Words>
   WANE_INLINE static Words narrow(Words const& word) {
@@ -80,9 +84,9 @@ struct float16 {
     Words const subnormal =
         __builtin_bit_cast(Words, __builtin_bit_cast(Floats, magnitude) + 0.5f) - 0x3f000000u;
     Words const infinity = magnitude * 0u + 0x7c00u, nan = magnitude * 0u + 0x7e00u;
-    Words const finite = where_less<0x38800000u>(magnitude, subnormal, normal);
-    Words const number = where_less<0x477ff000u>(magnitude, finite, infinity);
-    return sign | where_less<0x7f800001u>(magnitude, number, nan);
+    Words const finite = impl::where_less<0x38800000u>(magnitude, subnormal, normal);
+    Words const number = impl::where_less<0x477ff000u>(magnitude, finite, infinity);
+    return sign | impl::where_less<0x7f800001u>(magnitude, number, nan);
   }
 };
 
@@ -94,6 +98,10 @@ template <>
 struct widened_type<float16> {
   using type = float;
 };
+
+}  // namespace wane
+
+namespace wane::impl {
 
 #if !defined(__CUDACC__)  // nvcc has no vectors where code is for both sides; there one by one
 // Numbers of 16 bits side by side, as floats.
@@ -121,6 +129,11 @@ WANE_HOST_INLINE void store_lanes(T* to, simd<float, W> value) {
       __builtin_convertvector(T::template narrow<floats>(words), typename stored_words<W>::halves);
   std::memcpy(static_cast<void*>(to), &half, sizeof half);
 }
+
+}  // namespace wane::impl
+
+namespace wane {
+
 #endif
 
-}  // namespace wane
+}  // namespace wane::impl

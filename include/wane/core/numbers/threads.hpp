@@ -10,7 +10,7 @@
 #include "wane/core/numbers/denormals.hpp"
 #include "wane/core/numbers/scalar.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // The number asked for; for 0 OpenMP's default, or one inside somebody's parallel region.
 inline int threads_to_use(int asked) {
@@ -64,4 +64,4 @@ bool as_team(int team, Member const& member) {
 #endif
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -7,7 +7,7 @@
 
 #include "wane/core/config.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // `body` takes a std::integral_constant<int, n>.
 template <int N, class Body>
@@ -18,4 +18,4 @@ WANE_INLINE void unroll(Body&& body) {
   (std::make_integer_sequence<int, N>{});
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -6,8 +6,9 @@
 #include <type_traits>
 
 #include "wane/core/numbers/scalar.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Sums over many tokens are held in double.
 template <class T>
@@ -38,4 +39,4 @@ WANE_HOST_INLINE A gathered(V const& x) {
     return A(sum(x));
 }
 
-}  // namespace wane
+}  // namespace wane::impl

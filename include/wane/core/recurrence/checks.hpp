@@ -16,6 +16,10 @@ struct shape_of_rows : recurrence_shape {
   explicit shape_of_rows(recurrence_shape const& shape) : recurrence_shape(shape) {}
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // [B, T, H, C] values, which only an empty recurrence may lack; `what` there are C of.
 template <class T>
 void check_channels(char const* name, sequence_view<T> const& values, recurrence_shape const& shape,
@@ -27,13 +31,18 @@ void check_channels(char const* name, sequence_view<T> const& values, recurrence
   bool const empty = shape.batch * shape.time * shape.heads * channels == 0;
   require(values.data || empty, name, " has no data; it must point to its values");
 }
+
+}  // namespace wane::impl
+
+namespace wane {
+
 template <class T>
 void check(char const* name, sequence_view<T> const& values, recurrence_shape const& shape) {
-  check_channels(name, values, shape, "columns", shape.columns);
+  impl::check_channels(name, values, shape, "columns", shape.columns);
 }
 template <class T>
 void check(char const* name, sequence_view<T> const& values, shape_of_rows const& shape) {
-  check_channels(name, values, shape, "rows", shape.rows);
+  impl::check_channels(name, values, shape, "rows", shape.rows);
 }
 
 // [B, T, H] numbers, one a token and head.

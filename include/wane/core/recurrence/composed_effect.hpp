@@ -4,7 +4,7 @@
 
 #include "wane/core/recurrence/terms.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // S -> decay S + drive. The decay of many tokens is held in double, real or complex, so that a
 // segment in float forgets what its tokens forget one by one, and a product leaves the range of
@@ -114,4 +114,4 @@ WANE_INLINE composed_effect<V> reset_to(V b) {
   return reset;
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -7,7 +7,7 @@
 
 #include "wane/core/recurrence/place.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A penalised memory whose penalty fades, with the log decays g of its tokens:
 //   M_t = e^{g_t} M_{t-1} + r_t I + u_t u_t^T
@@ -53,4 +53,4 @@ struct penalty_left {
   }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -57,6 +57,10 @@ struct column_gradients {
   V const* decay;
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 template <class Gradients, class Op>
 WANE_INLINE auto sink_at(Gradients const& gradients, Op const& op, place<> at) {
   if constexpr (requires { gradients.at(op, at); })
@@ -113,4 +117,4 @@ concept takes_what_it_names = (takes_elements<Sink, index, V> || !requires { &Si
                               (takes_all_of_columns<Sink, index, V> ||
                                !requires { &Sink::all_of_column; });
 
-}  // namespace wane
+}  // namespace wane::impl

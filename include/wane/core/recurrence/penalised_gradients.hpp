@@ -4,7 +4,7 @@
 
 #include "wane/core/recurrence/penalised_memory.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // What Op's gradients have: of_memory(directions, reads, decays) gives those of
 // op.memory(...), whose gradients by write directions and by erase_reads, [B, T, H, K], and by log
@@ -22,4 +22,4 @@ concept penalised_gradients = penalised_memory<Op> &&
   to.give_lambda(index{}, double{});
 };
 
-}  // namespace wane
+}  // namespace wane::impl

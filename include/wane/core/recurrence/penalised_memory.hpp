@@ -53,6 +53,10 @@ concept penalised_memory = has_shape<Op> && requires {
   { op.memory(directions, index{}) } -> affine_recurrence;
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // More rows than any head has: what one token needs beside its state lies on the stack.
 inline constexpr index most_penalised_rows = 1024;
 
@@ -83,4 +87,4 @@ struct reflection {
   }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

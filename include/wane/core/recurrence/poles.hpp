@@ -41,6 +41,10 @@ concept leaving_inputs = pole_bank<Op> && requires {
   requires Op::inputs_leave;
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // e^{(rate + i angle) n}. The products are carried in two parts, so that the result is as good for
 // n = 1e6 as for 1.
 template <class Real>
@@ -71,10 +75,18 @@ struct input_ring {
   }
 };
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // The type of what a bank of poles reads.
 template <pole_bank Op>
 using input_of =
     std::remove_const_t<std::remove_pointer_t<decltype(std::declval<Op const&>().values().data)>>;
+
+}  // namespace wane
+
+namespace wane::impl {
 
 // One token, in order: the meaning that other runners must match. A rounded pole turns and fades
 // always a little too far, or too little; now and then that is made good.
@@ -163,4 +175,4 @@ void advance_poles(Op const& op, place<> at, view<State, 2> state, Write const& 
   }
 }
 
-}  // namespace wane
+}  // namespace wane::impl

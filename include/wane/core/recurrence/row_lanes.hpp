@@ -4,6 +4,7 @@
 
 #include <concepts>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/recurrence/recurrence.hpp"
 
 namespace wane {
@@ -54,7 +55,7 @@ class row_sum {
   }
   WANE_INLINE T total() const {
     if constexpr (fits_simd<T>)
-      return sum(part_) + rest_;
+      return impl::sum(part_) + rest_;
     else
       return rest_;
   }

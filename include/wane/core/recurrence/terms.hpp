@@ -137,7 +137,7 @@ WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
 template <class Token, class W, class V>
 WANE_INLINE V read_from(W w, V before, V after) {
   if constexpr (strictly_causal<Token>)
-    return carried(w, before, V(real_type<typename scalar_of_value<V>::type>(0)));
+    return carried(w, before, V(real_type<typename impl::scalar_of_value<V>::type>(0)));
   else
     return after;
 }

@@ -7,6 +7,8 @@
 
 #include "wane/core/error.hpp"
 #include "wane/core/numbers/simd.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
+#include "wane/core/numbers/storage.hpp"
 #include "wane/core/recurrence/place.hpp"
 
 namespace wane {
@@ -77,7 +79,7 @@ struct view {
   const {
     T const* from = element(at, 0) + columns.first;
     if constexpr (std::is_same_v<wide, value_type>)
-      return load_first<wide, W>(from, columns.count);
+      return impl::load_first<wide, W>(from, columns.count);
     else
       return gather<W>(from, columns.count, [](int l) { return l; });
   }
@@ -87,7 +89,7 @@ struct view {
   const {
     T const* from = element({at.batch, at.time.first, at.head}, columns.first);
     if (at.time.direction > 0) return load<W>(from);
-    return reverse_groups<C>(load<W>(from + C - W));
+    return impl::reverse_groups<C>(load<W>(from + C - W));
   }
   template <int W, int C>
   requires(Rank == 3) WANE_HOST_INLINE simd<wide, W> read(place<time_lanes<W, C>> at)
@@ -116,7 +118,7 @@ struct view {
     if (!data) return;
     T* to = element(at, 0) + columns.first;
     if constexpr (std::is_same_v<wide, value_type>)
-      store_first(to, columns.count, convert<wide>(value));
+      impl::store_first(to, columns.count, convert<wide>(value));
     else
       for (int l = 0; l < columns.count; ++l) to[l] = static_cast<T>(static_cast<wide>(value[l]));
   }
@@ -126,7 +128,7 @@ struct view {
     if (!data) return;
     T* to = element({at.batch, at.time.first, at.head}, columns.first);
     if (at.time.direction > 0) return save(to, value);
-    save(to + C - W, reverse_groups<C>(value));
+    save(to + C - W, impl::reverse_groups<C>(value));
   }
 
   WANE_INLINE T* element(place<index> at, index column) const requires(Rank == 4) {
@@ -142,8 +144,8 @@ struct view {
   WANE_HOST_INLINE static simd<wide, W> load(T const* from) {
     if constexpr (std::is_same_v<wide, value_type>)
       return simd<wide, W>::load(from);
-    else if constexpr (requires { load_lanes<W>(from); })
-      return load_lanes<W>(from);
+    else if constexpr (requires { impl::load_lanes<W>(from); })
+      return impl::load_lanes<W>(from);
     else
       return gather<W>(from, W, [](int l) { return l; });
   }
@@ -151,8 +153,8 @@ struct view {
   WANE_HOST_INLINE static void save(T* to, simd<V, W> value) {
     if constexpr (std::is_same_v<wide, value_type>)
       convert<wide>(value).store(to);
-    else if constexpr (requires { store_lanes(to, convert<wide>(value)); })
-      store_lanes(to, convert<wide>(value));
+    else if constexpr (requires { impl::store_lanes(to, convert<wide>(value)); })
+      impl::store_lanes(to, convert<wide>(value));
     else
       for (int l = 0; l < W; ++l) to[l] = static_cast<T>(static_cast<wide>(value[l]));
   }

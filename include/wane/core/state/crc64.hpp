@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace wane {
+namespace wane::impl {
 
 // The checksum of bytes that come in any pieces. Finds every damage to 64 neighbouring bits, and
 // any other but for one in 2^64. (ECMA-182, annex B; the check of "123456789" is 995dc9bbdf1939fa.)
@@ -33,4 +33,4 @@ class crc64 {
   std::uint64_t remainder_ = ~std::uint64_t{0};
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -20,8 +20,12 @@ struct packed_sequences {
   bool present() const { return !starts.empty(); }
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // Throws wane::error unless `packed` describes B = 1 and T tokens.
-inline void check(packed_sequences const& packed, index batch, index time) {
+inline void check_sequences(packed_sequences const& packed, index batch, index time) {
   if (!packed.present()) return;
   require(batch == 1, "packed sequences lie in one row: batch is ", batch, "; it must be 1");
   require(packed.starts.front() == 0, "packed.starts begins with ", packed.starts.front(),
@@ -36,9 +40,9 @@ inline void check(packed_sequences const& packed, index batch, index time) {
 
 // The same for how a run's sequences lie: packed, or, where `lengths` are given, row b of the batch
 // holding a sequence of its first lengths[b] tokens and padding behind it, or neither.
-inline void check(packed_sequences const& packed, std::span<index const> lengths, index batch,
-                  index time) {
-  check(packed, batch, time);
+inline void check_sequences(packed_sequences const& packed, std::span<index const> lengths,
+                            index batch, index time) {
+  check_sequences(packed, batch, time);
   if (lengths.empty()) return;
   require(!packed.present(), "packed and lengths are both given; there must be at most one");
   auto const count = static_cast<index>(lengths.size());
@@ -60,4 +64,4 @@ inline token_range tokens_of(index n, index time, packed_sequences const& packed
   return {n, 0, lengths.empty() ? time : lengths[i]};
 }
 
-}  // namespace wane
+}  // namespace wane::impl

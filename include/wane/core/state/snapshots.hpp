@@ -59,7 +59,7 @@ class snapshots {
     require(state.present() && state.positions,
             "the state has no data or no positions; a snapshot is known by its position");
     auto const& e = state_view<T const>(ring_[0]).values.extent;
-    check("the state", state, e[0], {.heads = e[1], .rows = e[2], .columns = e[3]});
+    impl::check_state("the state", state, e[0], {.heads = e[1], .rows = e[2], .columns = e[3]});
   }
 
   void go_back(auto const& position_of, state_view<T> const& state) {

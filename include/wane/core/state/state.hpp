@@ -22,16 +22,24 @@ struct state_view {
   requires(!std::is_const_v<T>) operator state_view<Const>() const { return {values, positions}; }
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // An absent state fits anything.
 template <class T>
-void check(char const* name, state_view<T> const& state, index sequences,
-           recurrence_shape const& shape) {
+void check_state(char const* name, state_view<T> const& state, index sequences,
+                 recurrence_shape const& shape) {
   if (!state.present()) return;
   check_extent(name, "sequences", state.values.extent[0], sequences);
   check_extent(name, "heads", state.values.extent[1], shape.heads);
   check_extent(name, "rows", state.values.extent[2], shape.rows);
   check_extent(name, "columns", state.values.extent[3], shape.columns);
 }
+
+}  // namespace wane::impl
+
+namespace wane {
 
 // A state of its own, all zero at first. T is the state's precision: float or better.
 template <class T>

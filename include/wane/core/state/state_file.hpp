@@ -14,7 +14,7 @@
 #include "wane/core/state/crc64.hpp"
 #include "wane/core/state/state.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A stored state is a header, N positions (int64) if it has any, the values [N, H, rows, columns]
 // row-major without gaps, and the CRC-64 of all of these, in the byte order of the machine.
@@ -25,7 +25,16 @@ struct state_file_header {
   char scalar[16], operator_name[64];  // padded with zeros
   index extent[4], positions;          // positions: N or 0
 };
-static_assert(sizeof(state_file_header) == 136);
+
+}  // namespace wane::impl
+
+namespace wane {
+
+static_assert(sizeof(impl::state_file_header) == 136);
+
+}  // namespace wane
+
+namespace wane::impl {
 
 // The name of a type of state in a file.
 template <class T>
@@ -74,8 +83,8 @@ void for_each_value(view<T, 4> const& values, Use const& use) {
 }
 
 // Throws wane::error unless `is`, the header of a file, is what it must be.
-inline void check(std::string const& file, state_file_header const& is,
-                  state_file_header const& must_be) {
+inline void check_header(std::string const& file, state_file_header const& is,
+                         state_file_header const& must_be) {
   auto const text = [](auto const& field) {
     return std::string_view(field, std::find(field, field + sizeof field, '\0'));
   };
@@ -121,7 +130,7 @@ stored_state<T> read_state(std::istream& from, state_file_header const& expected
   };
   state_file_header header{};
   get(&header, sizeof header);
-  check(file, header, expected);
+  check_header(file, header, expected);
   auto const& e = header.extent;
   stored_state<T> found{std::vector<index>(static_cast<std::size_t>(header.positions)),
                         std::vector<T>(static_cast<std::size_t>(e[0] * e[1] * e[2] * e[3]))};
@@ -152,11 +161,15 @@ void write_state(std::ostream& to, std::string_view operator_name, state_view<T>
   require(to.good(), file, " could not be written; the disk may be full");
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // Writes a recurrent_state or state_view; several may follow each other in one stream.
 // Throws wane::error when the stream takes no more.
 template <class State>
 void save_state(std::ostream& to, std::string_view operator_name, State const& state) {
-  write_state(to, operator_name, state_view(state), "the stream");
+  impl::write_state(to, operator_name, state_view(state), "the stream");
 }
 
 // Reads a state of this operator, and of the type and extents of `state`, from where the stream
@@ -168,7 +181,7 @@ void load_state(std::istream& from, std::string_view operator_name, State&& stat
   using T = typename decltype(to.values)::value_type;
   static_assert(std::is_convertible_v<decltype(to), state_view<T>>,
                 "wane::load_state: the state is a view of constants; it must be writable");
-  read_state<T>(from, header_of(operator_name, to), "the stream").into(to);
+  impl::read_state<T>(from, impl::header_of(operator_name, to), "the stream").into(to);
 }
 
 // The same with a file that holds one state and nothing else. It is written beside its place, as
@@ -183,7 +196,7 @@ void save_state(std::filesystem::path const& path, std::string_view operator_nam
   std::ofstream to(part, std::ios::binary | std::ios::trunc);
   require(to.good(), part.string(), " cannot be opened; its folder must be there, and writable");
   try {
-    write_state(to, operator_name, state_view(state), part.string());
+    impl::write_state(to, operator_name, state_view(state), part.string());
     to.close();
     require(to.good(), part.string(), " could not be written; the disk may be full");
     std::filesystem::rename(part, path, failure);
@@ -200,10 +213,10 @@ void load_state(std::filesystem::path const& path, std::string_view operator_nam
   using T = typename decltype(to.values)::value_type;
   static_assert(std::is_convertible_v<decltype(to), state_view<T>>,
                 "wane::load_state: the state is a view of constants; it must be writable");
-  state_file_header const expected = header_of(operator_name, to);
+  impl::state_file_header const expected = impl::header_of(operator_name, to);
   std::ifstream from(path, std::ios::binary);
   require(from.good(), path.string(), " cannot be opened; it must be a file that may be read");
-  auto const found = read_state<T>(from, expected, path.string());
+  auto const found = impl::read_state<T>(from, expected, path.string());
   require(from.peek() == std::ifstream::traits_type::eof(), path.string(),
           " goes on behind its state; it must end there");
   found.into(to);

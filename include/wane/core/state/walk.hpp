@@ -9,6 +9,10 @@ namespace wane {
 
 enum class direction : int { forward = 1, reverse = -1 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // `count` tokens of one head, from time `first` on in steps of `stride` (1 or -1); `sequence` is
 // the index of its state and `position` that of the first token.
 struct walk {
@@ -41,4 +45,4 @@ walk walk_of(index i, recurrence_shape const& shape, Options const& options,
           forward ? 1 : -1, seen + 1};
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,6 +4,7 @@
 
 #include "wane/core/call/checks.hpp"
 #include "wane/core/call/run_options.hpp"
+#include "wane/core/recurrence/diagonal_recurrence.hpp"
 #include "wane/core/recurrence/penalised_memory.hpp"
 #include "wane/cuda/call/run_arguments.hpp"
 
@@ -108,8 +109,8 @@ run_arguments<Op, Out, State> checked_call(Op const& op, sequence_view<Out> cons
   recurrence_shape const shape = checked_extents(op);
   check("output", output, output_shape_of(op));
   index const sequences = checked_sequences(shape, options);
-  check("initial", options.initial, sequences, shape);
-  check("final", options.final, sequences, shape);
+  check_state("initial", options.initial, sequences, shape);
+  check_state("final", options.final, sequences, shape);
   require(options.keep.empty(), "keep has ", options.keep.size(),
           " states; on a GPU states on the way are not kept, it must be empty");
   require(!options.packed.present() || !options.initial.present() ||
@@ -132,9 +133,9 @@ index checked_adjoint_call(Op const& op, sequence_view<Out> const& output_gradie
   check("output_gradient", output_gradient, output_shape_of(op));
   index const sequences = checked_sequences(shape, options);
   check_gradients(op, gradients, sequences);
-  check("initial", options.initial, sequences, shape);
-  check("final_gradient", options.final_gradient, sequences, shape);
-  check("initial_gradient", options.initial_gradient, sequences, shape);
+  check_state("initial", options.initial, sequences, shape);
+  check_state("final_gradient", options.final_gradient, sequences, shape);
+  check_state("initial_gradient", options.initial_gradient, sequences, shape);
   return sequences;
 }
 

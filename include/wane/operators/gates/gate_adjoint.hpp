@@ -155,8 +155,8 @@ void gate_adjoint(impl::gate_of<Form, Raw> const& gate,
   gate.check(shape), gate.check_parameters(), gate.check_gradients(to);
   check("log_decay_gradient", log_decay_gradient, shape_of_rows(shape));
   if constexpr (has_raw) check_if_present("the gradient of raw", to.raw, shape_of_rows(shape));
-  check(options.packed, options.lengths, shape.batch, shape.time);
-  int const threads = threads_to_use(options.threads);
+  impl::check_sequences(options.packed, options.lengths, shape.batch, shape.time);
+  int const threads = impl::threads_to_use(options.threads);
 
   bool in_lanes = false;
   if constexpr (by_row && fits_simd<T>)
@@ -177,9 +177,9 @@ void gate_adjoint(impl::gate_of<Form, Raw> const& gate,
       if constexpr (has_raw) to.raw.write(where, by_logit);
     }
   };
-  for_each_task(std::ssize(pieces), threads, [&](index task) {
+  impl::for_each_task(std::ssize(pieces), threads, [&](index task) {
     auto const i = static_cast<std::size_t>(task);
-    for (walk w : pieces[i])
+    for (impl::walk w : pieces[i])
       for (w.head = 0; w.head < shape.heads; ++w.head)
         for (index k = 0; k < w.count; ++k) take(w.token(k), sums[i]);
   });

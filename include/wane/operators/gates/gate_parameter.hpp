@@ -5,6 +5,7 @@
 #include <cmath>
 #include <concepts>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/recurrence/checks.hpp"
 #include "wane/operators/gates/softplus.hpp"
 
@@ -43,7 +44,7 @@ struct gate_parameter {
     if constexpr (requires { rows.count; }) count = rows.count;
     if (values.stride[1] == 1)
       return count == width ? simd<number, width>::load(from)
-                            : load_first<number, width>(from, count);
+                            : impl::load_first<number, width>(from, count);
     simd<number, width> x(number(0));
     for (int l = 0; l < count; ++l) x.v[l] = from[l * values.stride[1]];
     return x;

@@ -6,7 +6,7 @@
 #include "wane/core/state/walk.hpp"
 #include "wane/run/attention/attend_adjoint.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A recurrence that is attention over a window, of whose state row n mod window holds the key and
 // value of token n (local_attention).
@@ -69,4 +69,4 @@ void adjoint_local_attention(Op const& op, sequence_view<Out const> const& dy,
     give_ring(op, gradients, options);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

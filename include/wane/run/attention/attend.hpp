@@ -31,6 +31,10 @@ concept attention = requires(Op const& op, index i) {
   op.causal(), op.output_columns(), op.entropy(), op.check_inputs();
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // Tokens of the block that a task has, whose queries (or keys) lie across, and of those that pass
 // by it: as many as make their scores fit the second-level cache, and finding them in memory cheap.
 inline constexpr index attention_block = 384, attention_passing = 64;
@@ -214,7 +218,7 @@ class attending {
 template <attention Op>
 void check_attention(Op const& op, attend_options const& options) {
   op.check_inputs();
-  check(options.packed, options.lengths, op.shape().batch, op.shape().time);
+  check_sequences(options.packed, options.lengths, op.shape().batch, op.shape().time);
   bool const packed = options.packed.present(), apart = keys_lie_apart(options);
   if (packed && !apart) check_extent("key", "time", op.keys(), op.shape().time);
   if (op.causal())
@@ -226,7 +230,7 @@ void check_attention(Op const& op, attend_options const& options) {
     return;
   }
   index const batch = op.shape().batch;
-  check(options.key_packed, options.key_lengths, batch, op.keys());
+  check_sequences(options.key_packed, options.key_lengths, batch, op.keys());
   index const sequences = packed ? options.packed.count() : batch;
   index const of_keys = options.key_packed.present() ? options.key_packed.count() : batch;
   require(packed == options.key_packed.present() && of_keys == sequences, "the keys are of ",
@@ -234,29 +238,34 @@ void check_attention(Op const& op, attend_options const& options) {
           sequences, packed ? " packed, as the queries" : " as the queries");
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // output [B, T, H, V or V + 1] receives y. Memory beside it: one block a thread. The output does
 // not overlap the inputs. Throws wane::error, before anything is written, when a shape does not
 // fit.
 template <attention Op, class Out>
 void attend(Op const& op, sequence_view<Out> output, attend_options const& options = {}) {
   using T = typename Op::accumulate;
-  check_attention(op, options);
+  impl::check_attention(op, options);
   check("output", output, output_shape_of(op));
   index const columns = op.shape().columns;
-  auto const blocks = blocks_of(op, &token_block::queries, options, attention_block);
-  for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
-                [&](index task) {
-                  token_block const& block = blocks[static_cast<std::size_t>(task)];
-                  attending<Op> head(op);
-                  head(block);
-                  for (index i = 0; i < block.end - block.begin; ++i) {
-                    T const over = head.total(i) == T(0) ? T(0) : 1 / head.total(i);
-                    place<> const at{block.batch, block.begin + i, block.head};
-                    for (index j = 0; j < columns; ++j)
-                      output.write(at, j, over * head.sums.row(i)[j]);
-                    if (op.entropy()) output.write(at, columns, head.entropy(i));
-                  }
-                });
+  auto const blocks =
+      impl::blocks_of(op, &impl::token_block::queries, options, impl::attention_block);
+  impl::for_each_task(static_cast<index>(blocks.size()), impl::threads_to_use(options.threads),
+                      [&](index task) {
+                        impl::token_block const& block = blocks[static_cast<std::size_t>(task)];
+                        impl::attending<Op> head(op);
+                        head(block);
+                        for (index i = 0; i < block.end - block.begin; ++i) {
+                          T const over = head.total(i) == T(0) ? T(0) : 1 / head.total(i);
+                          place<> const at{block.batch, block.begin + i, block.head};
+                          for (index j = 0; j < columns; ++j)
+                            output.write(at, j, over * head.sums.row(i)[j]);
+                          if (op.entropy()) output.write(at, columns, head.entropy(i));
+                        }
+                      });
 }
 
 }  // namespace wane

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/attention/attend.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // With p the weights, z the scores, g = dL/dy, H the entropies and h = dL/dH (or 0):
 //   dL/dv_s = sum_t p_ts g_t,
@@ -141,6 +142,10 @@ void check_gradients(Op const& op, Gradients const& to) {
   check_if_present("the gradient of value", to.value, keys);
 }
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // From dL/dy (`output_gradient`, [B, T, H, V], or with dL/dH behind it V + 1) to the gradients with
 // respect to query, key and value, [B, T or S, H, ...]; absent ones are skipped. Gradients do not
 // overlap inputs. Keeps three numbers a query and head and computes the weights again: 9 products
@@ -151,30 +156,30 @@ void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
                     typename Op::gradients const& to, attend_options const& options = {}) {
   using T = typename Op::accumulate;
   recurrence_shape const shape = op.shape();
-  check_attention(op, options);
+  impl::check_attention(op, options);
   check("output_gradient", output_gradient, output_shape_of(op));
-  check_gradients(op, to);
+  impl::check_gradients(op, to);
   sequence_view<Out const> const dy = output_gradient;
-  auto const dy_of = [&](token_block const& block) {
+  auto const dy_of = [&](impl::token_block const& block) {
     return view<Out const, 2>(dy.data ? dy.element({block.batch, 0, block.head}, 0) : nullptr,
                               {dy.extent[1], dy.extent[3]}, {dy.stride[1], dy.stride[3]});
   };
-  std::vector<query_summary<T>> summaries(
+  std::vector<impl::query_summary<T>> summaries(
       static_cast<std::size_t>(shape.batch * shape.heads * shape.time));
-  auto const summaries_of = [&](token_block const& block) {
+  auto const summaries_of = [&](impl::token_block const& block) {
     return summaries.data() + (block.batch * shape.heads + block.head) * shape.time;
   };
-  auto const for_each_block = [&](index_range token_block::*of, auto const& task) {
-    auto const blocks = blocks_of(op, of, options, attention_block);
-    for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
-                  [&](index i) { task(blocks[static_cast<std::size_t>(i)]); });
+  auto const for_each_block = [&](impl::index_range impl::token_block::*of, auto const& task) {
+    auto const blocks = impl::blocks_of(op, of, options, impl::attention_block);
+    impl::for_each_task(static_cast<index>(blocks.size()), impl::threads_to_use(options.threads),
+                        [&](index i) { task(blocks[static_cast<std::size_t>(i)]); });
   };
-  for_each_block(&token_block::queries, [&](token_block const& block) {
-    query_adjoint(op, block, dy_of(block), summaries_of(block), to.query);
+  for_each_block(&impl::token_block::queries, [&](impl::token_block const& block) {
+    impl::query_adjoint(op, block, dy_of(block), summaries_of(block), to.query);
   });
   if (!to.key.data && !to.value.data) return;
-  for_each_block(&token_block::keys, [&](token_block const& block) {
-    key_adjoint(op, block, dy_of(block), summaries_of(block), to.key, to.value);
+  for_each_block(&impl::token_block::keys, [&](impl::token_block const& block) {
+    impl::key_adjoint(op, block, dy_of(block), summaries_of(block), to.key, to.value);
   });
 }
 

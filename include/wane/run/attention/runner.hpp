@@ -4,7 +4,7 @@
 
 #include "wane/run/attention/adjoint.hpp"
 
-namespace wane::runners {
+namespace wane::impl::runners {
 
 struct local_attention {
   static constexpr std::string_view name = "local_attention";
@@ -20,4 +20,4 @@ struct local_attention {
   }
 };
 
-}  // namespace wane::runners
+}  // namespace wane::impl::runners

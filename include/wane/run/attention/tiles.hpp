@@ -8,7 +8,7 @@
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/recurrence/view.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 struct index_range {
   index begin, end;
@@ -141,4 +141,4 @@ void multiply_tiles(index rows, index_range columns, tile<T> const& a, tile<T> c
   });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/numbers/decay_derivative.hpp"
 #include "wane/core/numbers/unroll.hpp"
@@ -9,7 +11,7 @@
 #include "wane/run/shared/pieces.hpp"
 #include "wane/run/shared/state_lanes.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Columns [first, last), in vectors V of them, or one by one where V is a number.
 template <class V, channelwise Op, class Out, class Gradients>
@@ -176,4 +178,4 @@ void adjoint_channels(Op const& op, sequence_view<Out const> const& dy, Gradient
   in_vectors(std::type_identity<T>{});
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/state/walk.hpp"
 #include "wane/run/shared/stores.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // One strip of R vectors of columns over a walk; the states live in registers.
 template <int R, bool Stream, channelwise Op, class Columns, class V, class Out>
@@ -121,4 +122,4 @@ void walk_columns(Op const& op, walk const& w, index first, index last,
   walk_columns_one_by_one(op, w, first, last, carry, output);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/channels/team.hpp"
 #include "wane/run/shared/pieces.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Channels that share a vector with several tokens of theirs; 0 when columns fill vectors.
 template <class Op, class Out>
@@ -122,4 +123,4 @@ void run_channels(Op const& op, sequence_view<Out> const& output,
             columns_per_task(shape.columns, walks, threads, 256));
 }
 
-}  // namespace wane
+}  // namespace wane::impl

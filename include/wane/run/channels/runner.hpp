@@ -6,7 +6,7 @@
 #include "wane/run/channels/run.hpp"
 #include "wane/run/channels/step.hpp"
 
-namespace wane::runners {
+namespace wane::impl::runners {
 
 struct channels {
   static constexpr std::string_view name = "channels";
@@ -24,4 +24,4 @@ struct channels {
   }
 };
 
-}  // namespace wane::runners
+}  // namespace wane::impl::runners

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/channels/series.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // The effect of many tokens with plain factors: their product is decay + lost, so that nothing is
 // rounded away that matters.
@@ -190,4 +191,4 @@ template <int C, channelwise Op, class V>
   effects[0] = total;
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,10 +4,11 @@
 
 #include <bit>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/channels/columns.hpp"
 #include "wane/run/channels/vector_scan.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // K vectors one after another, from windows of one token to windows of W / C; before[n] is the last
 // vector before them at level n. Level by level, so that the vectors advance abreast. (Kogge and
@@ -260,4 +261,4 @@ class series_runner {
   time_columns<C> columns_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

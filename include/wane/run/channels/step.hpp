@@ -4,7 +4,7 @@
 
 #include "wane/run/channels/columns.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Channels held on the stack where they are not neighbours in the state, or of another type.
 inline constexpr index channels_on_stack = 256;
@@ -28,4 +28,4 @@ void step_channels(Op const& op, walk const& w, sequence_view<Out> const& output
   }
 }
 
-}  // namespace wane
+}  // namespace wane::impl

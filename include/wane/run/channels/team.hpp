@@ -7,10 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/threads.hpp"
 #include "wane/run/channels/segment_effect.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Everybody waits until everybody is there.
 class team_barrier {
@@ -163,4 +164,4 @@ class team_walk {
   std::vector<T> starts_[2];  // the state after member 0's piece, of this tile and the one before
 };
 
-}  // namespace wane
+}  // namespace wane::impl

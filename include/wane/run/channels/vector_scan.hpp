@@ -3,10 +3,11 @@
 #pragma once
 
 #include "wane/core/numbers/decay.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/recurrence/place.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Factors beyond this are taken token by token: their product may leave the range where no state
 // does. Up to it a product that underflows takes at most 2^-94 of a state with it.
@@ -98,4 +99,4 @@ WANE_HOST_INLINE simd<T, W> sum_vector(simd<T, W> x) {
   return x;
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/numbers/decay_derivative.hpp"
 #include "wane/run/elements/run.hpp"
@@ -9,7 +11,7 @@
 #include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/state_lanes.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 template <class Op>
 concept has_element_adjoint = runs_by_elements<Op> && !time_invariant<Op>;
@@ -277,4 +279,4 @@ void adjoint_elements(Op const& op, sequence_view<Out const> const& dy, Gradient
   });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,10 +4,11 @@
 
 #include <array>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/run/shared/pieces.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // With rows, decays by element, and all that depends on the column in lanes.
 template <class Op>
@@ -183,4 +184,4 @@ void run_elements(Op const& op, sequence_view<Out> const& output,
                  });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

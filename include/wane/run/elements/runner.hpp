@@ -5,7 +5,7 @@
 #include "wane/run/elements/adjoint.hpp"
 #include "wane/run/elements/run.hpp"
 
-namespace wane::runners {
+namespace wane::impl::runners {
 
 struct elements {
   static constexpr std::string_view name = "elements";
@@ -48,4 +48,4 @@ struct elements {
   }
 };
 
-}  // namespace wane::runners
+}  // namespace wane::impl::runners

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "wane/run/in_order/column_adjoint.hpp"
 #include "wane/run/shared/pieces.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 template <affine_recurrence Op, class Out, class Gradients, class State>
 class walk_adjoint {
@@ -181,4 +182,4 @@ void adjoint_in_order(Op const& op, sequence_view<Out const> const& dy, Gradient
     }
 }
 
-}  // namespace wane
+}  // namespace wane::impl

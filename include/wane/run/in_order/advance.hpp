@@ -6,7 +6,7 @@
 #include "wane/core/recurrence/diagonal_recurrence.hpp"
 #include "wane/core/state/state.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // So many columns go together that what a row brings, its decay above all, is found once for them.
 inline constexpr int columns_together = 128;
@@ -113,4 +113,4 @@ view<T, 2> state_of(state_view<T> const& state, index sequence, index head) {
           {v.stride[2], v.stride[3]}};
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -7,7 +7,7 @@
 #include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/state_lanes.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // One group of columns (a simd of lanes, or one) of a walk. The arrays below are rows x 1 V.
 template <affine_recurrence Op, class V, class Columns, class Out, class Gradients>
@@ -168,4 +168,4 @@ class column_adjoint {
   V *decay_gradients_, *rate_gradients_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -7,7 +7,7 @@
 #include "wane/run/in_order/advance.hpp"
 #include "wane/run/shared/pieces.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // One walk; load(i, j) gives the state before, save(i, j, s) takes it after.
 template <diagonal_recurrence Op, class Out, class Load, class Save>
@@ -50,4 +50,4 @@ void step_in_order(Op const& op, walk const& w, sequence_view<Out> const& output
   }
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -5,7 +5,7 @@
 #include "wane/run/in_order/adjoint.hpp"
 #include "wane/run/in_order/run.hpp"
 
-namespace wane::runners {
+namespace wane::impl::runners {
 
 struct in_order {
   static constexpr std::string_view name = "in_order";
@@ -25,4 +25,4 @@ struct in_order {
   }
 };
 
-}  // namespace wane::runners
+}  // namespace wane::impl::runners

@@ -9,7 +9,7 @@
 #include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/pieces.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A walk, all its columns, from its last token to its first. No state is needed: neither decays nor
 // queries have a gradient.
@@ -135,7 +135,7 @@ class lag_adjoint {
         sum = multiply_add(chunks.power(t - i)[s], products[t * N + i], sum);
       g[n + s] = sum;
     }
-    wane::give_rows(sink_at(gradients_, op_, at), rows(), n, true, g,
+    impl::give_rows(sink_at(gradients_, op_, at), rows(), n, true, g,
                     token_gradient<T>{T(0), products[i * N + i]});
   }
 
@@ -158,4 +158,4 @@ void adjoint_lags(Op const& op, sequence_view<Out const> const& dy, Gradients co
                 });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -12,7 +12,7 @@
 #include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // With the state M before tokens 0..N-1 and l_s the factor of row s,
 //   y_t = sum_s l_s^{t+1} M_s + sum_{i<=t} p_ti v_i
@@ -187,4 +187,4 @@ struct lag_state {
   aligned_numbers<T> numbers;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -10,7 +10,7 @@
 #include "wane/run/panels/one_pass.hpp"
 #include "wane/run/shared/aligned.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A factor within half an ulp of 1 would leave a state as it is, however often it is applied. So
 // the rows of a state are held as S_s / g_s, with g_s all that row s has faded since it was last
@@ -77,4 +77,4 @@ class held_decays {
   aligned_numbers<T> log_decays_, tokens_, reads_, writes_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

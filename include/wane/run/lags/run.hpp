@@ -5,11 +5,12 @@
 #include <cmath>
 #include <limits>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/lags/chunk.hpp"
 #include "wane/run/shared/pieces.hpp"
 #include "wane/run/shared/stores.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Columns [first, last) of a walk.
 template <has_lags Op, class Out>
@@ -116,4 +117,4 @@ void run_lags(Op const& op, sequence_view<Out> const& output, run_options<State>
                  });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -5,7 +5,7 @@
 #include "wane/run/lags/adjoint.hpp"
 #include "wane/run/lags/run.hpp"
 
-namespace wane::runners {
+namespace wane::impl::runners {
 
 struct lags {
   static constexpr std::string_view name = "lags";
@@ -34,4 +34,4 @@ struct lags {
   }
 };
 
-}  // namespace wane::runners
+}  // namespace wane::impl::runners

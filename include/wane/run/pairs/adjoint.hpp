@@ -5,7 +5,7 @@
 #include "wane/run/pairs/quotient.hpp"
 #include "wane/run/pairs/run.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Calls body(da, db) with the gradients of the outputs of both parts, of a sum dy itself.
 template <class First, class Second, class Out, class State, class Body>
@@ -61,4 +61,4 @@ void adjoint_pair(Op const& op, sequence_view<Out const> const& dy, Gradients co
       });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

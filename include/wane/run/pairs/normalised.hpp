@@ -8,7 +8,7 @@
 #include "wane/run/shared/by_table.hpp"
 #include "wane/run/shared/pieces.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Gradients of the sums of every token, [B, T, H, columns], that of the denominator last.
 template <normalised_recurrence Op, class Out, class State>
@@ -42,4 +42,4 @@ void adjoint_normalised(Op const& op, sequence_view<Out const> const& dy,
       gradients, options);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -5,7 +5,7 @@
 #include "wane/core/numbers/wider.hpp"
 #include "wane/core/recurrence/view.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // With y_j = n_j / m, m = max(d, floor) the divisor:  dL/dn_j = dy_j / m,  dL/dd = -sum_j dy_j y_j
 // / m where d is not below the floor, and otherwise 0. The gradients take the place of n and d.
@@ -21,4 +21,4 @@ void gradient_of_quotient(sequence_view<Out const> const& dy, place<> at, T divi
   d = d < divisor ? T(0) : static_cast<T>(-along);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

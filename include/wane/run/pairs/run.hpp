@@ -6,7 +6,7 @@
 #include "wane/run/pairs/step.hpp"
 #include "wane/run/shared/pieces.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Outputs of all tokens, [B, T, H, columns], in memory of their own.
 template <class T>
@@ -65,4 +65,4 @@ void run_pair(Op const& op, sequence_view<Out> const& output, run_options<State>
     put_together(held_outputs<T>(output_shape_of(op.first())).view(), b.view());
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -6,7 +6,7 @@
 #include "wane/run/pairs/normalised.hpp"
 #include "wane/run/pairs/run.hpp"
 
-namespace wane::runners {
+namespace wane::impl::runners {
 
 struct pairs {
   static constexpr std::string_view name = "pairs";
@@ -38,4 +38,4 @@ struct normalised {
   }
 };
 
-}  // namespace wane::runners
+}  // namespace wane::impl::runners

@@ -8,7 +8,7 @@
 #include "wane/run/in_order/advance.hpp"
 #include "wane/run/shared/by_table.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Outputs of one token; those of more columns than `few` ask for memory.
 template <class T>
@@ -42,4 +42,4 @@ void advance(Op const& op, place<> at, view<State, 2> state, Write const& write)
   op.put_together(op.output_columns(), a, b, write);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,13 +4,14 @@
 
 #include "wane/core/call/run_options.hpp"
 #include "wane/core/chunk/term_gradients.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/threads.hpp"
 #include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/ends.hpp"
 #include "wane/run/panels/replay.hpp"
 #include "wane/run/panels/step.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 template <class Op>
 concept has_panel_adjoint = runs_in_panels<Op> && !time_invariant<Op> && !channelwise<Op>;
@@ -213,4 +214,4 @@ void adjoint_panels(Op const& op, sequence_view<Out const> const& dy, Gradients 
   adjoint_by_heads<false>(op, dy, gradients, options);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,7 +4,7 @@
 
 #include "wane/run/in_order/column_adjoint.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // States and cotangents of `shape.rows` rows, `row_stride` apart.
 template <affine_recurrence Op, class Out, class Gradients>
@@ -81,4 +81,4 @@ class chunk_in_order {
   index row_stride_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

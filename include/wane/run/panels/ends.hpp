@@ -9,7 +9,7 @@
 #include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Lanes: the operator gives its columns in them and the sink takes them.
 template <affine_recurrence Op, class Out, class Gradients, bool Lanes>
@@ -79,7 +79,7 @@ class adjoint_ends {
     if constexpr (!has_key<Token>) std::fill_n(g + stride, rows_, T(0));
     if constexpr (!has_query<Token>) std::fill_n(g + 2 * stride, rows_, T(0));
     for (index i = 0; i < rows_; ++i) whole.decay += g[i];
-    wane::give_rows(sink_at(gradients_, op_, at), rows_, stride, Lanes, g, whole);
+    impl::give_rows(sink_at(gradients_, op_, at), rows_, stride, Lanes, g, whole);
   }
 
   // The state of a walk's head, its rows `row_stride` apart; zero where there is none.
@@ -109,4 +109,4 @@ class adjoint_ends {
   panel_columns<T, 1> columns_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

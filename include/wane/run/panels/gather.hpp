@@ -7,9 +7,10 @@
 
 #include "wane/core/chunk/micro_chunk.hpp"
 #include "wane/core/numbers/decay.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/state/walk.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Row terms of a token in lanes, or a token of the tail, which adds nothing and keeps everything.
 template <affine_recurrence Op>
@@ -288,4 +289,4 @@ class term_gatherer {
   bool in_lanes_ = false;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,7 +4,7 @@
 
 #include "wane/core/chunk/micro_chunk.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // N tokens: with P_t the decays up to token t, by row,
 //   y_t = (q_t P_t)^T S + sum_{s<=t} pairs_ts v_s,   S <- P_{N-1} S + sum_s (k_s P_{N-1}/P_s) v_s^T
@@ -71,4 +71,4 @@ struct one_pass {
   }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

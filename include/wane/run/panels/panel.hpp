@@ -5,7 +5,7 @@
 #include "wane/run/panels/one_pass.hpp"
 #include "wane/run/panels/rows.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // `value` and `output` have tokens `token_stride` apart and no gaps between columns.
 template <class Form, int R>
@@ -73,4 +73,4 @@ struct panel : panel_rows<Form, R> {
   }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

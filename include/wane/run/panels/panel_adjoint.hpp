@@ -4,7 +4,7 @@
 
 #include "wane/run/panels/rows.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // The state after a micro-chunk, without its outputs. Leaves in `value` what keys write (the delta
 // rule's v - u), in `erased` the u. Tokens are `token_stride` apart.
@@ -88,4 +88,4 @@ struct panel_adjoint : panel_rows<Form, R> {
   }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/panel_adjoint.hpp"
 #include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/lines_ahead.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A block of tokens. Lanes: the operator gives its columns in them.
 template <affine_recurrence Op, bool Lanes>
@@ -110,4 +111,4 @@ class replay {
   micro_chunk<T> chunks_[most_chunks];
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,7 +4,7 @@
 
 #include "wane/core/chunk/micro_chunk.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // R vectors of columns of a state, whose rows are `row_stride` apart.
 template <class Form, int R>
@@ -98,4 +98,4 @@ struct panel_rows {
   }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

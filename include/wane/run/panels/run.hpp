@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/panel.hpp"
 #include "wane/run/panels/step.hpp"
@@ -14,7 +15,7 @@
 #include "wane/run/shared/pieces.hpp"
 #include "wane/run/shared/stores.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Tokens whose terms are held ready at a time.
 inline constexpr index tokens_at_once = 32;
@@ -254,4 +255,4 @@ void run_panels(Op const& op, sequence_view<Out> const& output, run_options<Stat
   });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -7,7 +7,7 @@
 #include "wane/run/panels/step.hpp"
 #include "wane/run/panels/two_way_adjoint.hpp"
 
-namespace wane::runners {
+namespace wane::impl::runners {
 
 // What is time-invariant gains nothing from terms gathered token by token, but for one token alone.
 struct panels {
@@ -45,4 +45,4 @@ struct panels {
   }
 };
 
-}  // namespace wane::runners
+}  // namespace wane::impl::runners

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/in_order/advance.hpp"
 #include "wane/run/panels/gather.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 template <class Op>
 concept runs_in_panels =
@@ -171,4 +172,4 @@ void step_panels(Op const& op, walk const& w, sequence_view<Out> const& output,
   for (index k = 0; k < w.count; ++k) panel(op, w.token(k), state);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -13,7 +13,7 @@
 #include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/lines_ahead.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 template <class Op>
 concept has_two_way_adjoint =
@@ -241,4 +241,4 @@ void adjoint_two_ways(Op const& op, sequence_view<Out const> const& dy, Gradient
   take(std::false_type{});
 }
 
-}  // namespace wane
+}  // namespace wane::impl

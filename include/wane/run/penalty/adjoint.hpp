@@ -9,7 +9,7 @@
 #include "wane/run/penalty/run.hpp"
 #include "wane/run/shared/by_table.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Columns [first, first + count) of a state.
 template <class T>
@@ -261,4 +261,4 @@ void adjoint_penalised(Op const& op, sequence_view<Out const> const& dy, Gradien
   penalised_adjoint<Op, Gradients, State>(op, gradients, options)(dy);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,7 +4,7 @@
 
 #include "wane/run/penalty/factor.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // With R that of M before the chunk, U its penalty directions and X vectors, [rows x tokens],
 //   F = R^-T U,  H = R^-T X,  I + F^T F = C^T C  (C upper triangular; its leading blocks are those
@@ -156,4 +156,4 @@ class penalty_chunk {
   T over_[tokens];
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -9,7 +9,7 @@
 #include "wane/run/penalty/matrix.hpp"
 #include "wane/run/shared/aligned.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Tokens that meet a penalty matrix together: what a direction waits for is found once for them.
 inline constexpr int penalty_tokens = 16;
@@ -197,4 +197,4 @@ class penalty_factor {
   aligned_numbers<T> numbers_, inverse_diagonal_, reflectors_, taus_, squares_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

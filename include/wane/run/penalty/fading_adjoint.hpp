@@ -7,7 +7,7 @@
 
 #include "wane/run/penalty/sums.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // With M_t = l_t R^T R (wane/core/recurrence/fading_penalty.hpp), N is the sum that belongs to R^T
 // R, which directions enter by 1/sqrt(l_t): penalty_sums takes u_t/sqrt(l_t) and l_t g_t. Of a
@@ -94,4 +94,4 @@ class fading_adjoint {
   double of_left_ = 0, of_whole_ = 0, of_lambda_ = 0;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

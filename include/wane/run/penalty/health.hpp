@@ -22,6 +22,10 @@ struct penalty_health {
   double memory, write;  // |S|_F, |a|
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
 // Of one sequence and head; M and the product of steps begin where it does.
 template <penalised_memory Op>
 class penalty_watch {
@@ -104,6 +108,10 @@ class penalty_watch {
   matrix sum_, step_, steps_;
 };
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // What run does, in order, and after tokens whose position is a multiple of `every`, and the last
 // one, report(place, penalty_health). K^3 operations a token: to look, not to serve.
 // Throws wane::error, before anything is written, when a shape does not fit.
@@ -112,16 +120,16 @@ void watch(Op const& op, sequence_view<Out> output, index every, Report const& r
            run_options<State> const& options = {}) {
   using T = typename Op::accumulate;
   require(every > 0, "every is ", every, "; it must be 1 or more");
-  index const sequences = check_run(op, output, options);
+  index const sequences = impl::check_run(op, output, options);
   recurrence_shape const shape = op.shape();
   std::vector<T> numbers(static_cast<std::size_t>(shape.rows * shape.columns));
   view<T, 2> const state(numbers.data(), shape.rows, shape.columns);
   for (index n = 0; n < sequences * shape.heads; ++n) {
-    walk const w = walk_of(n, shape, options, options.initial.positions);
-    state_access<T, State> const access{options.initial, options.final, w.sequence, w.head};
+    impl::walk const w = impl::walk_of(n, shape, options, options.initial.positions);
+    impl::state_access<T, State> const access{options.initial, options.final, w.sequence, w.head};
     for (index i = 0; i < shape.rows; ++i)
       for (index j = 0; j < shape.columns; ++j) state(i, j) = access.load(i, j);
-    penalty_watch<Op> watched(op, w.head, state);
+    impl::penalty_watch<Op> watched(op, w.head, state);
     for (index k = 0; k < w.count; ++k) {
       place<> const at = w.token(k);
       advance(op, at, state, [&](index j, T y) { output.write(at, j, y); });
@@ -131,7 +139,7 @@ void watch(Op const& op, sequence_view<Out> output, index every, Report const& r
     for (index i = 0; i < shape.rows; ++i)
       for (index j = 0; j < shape.columns; ++j) access.save(i, j, state(i, j));
   }
-  count_tokens(shape, options);
+  impl::count_tokens(shape, options);
 }
 
 }  // namespace wane

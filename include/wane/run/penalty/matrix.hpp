@@ -8,7 +8,7 @@
 #include "wane/core/recurrence/penalised_memory.hpp"
 #include "wane/core/recurrence/row_lanes.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A part of a state whose columns are neighbours in memory, or are not.
 template <class State, bool Adjacent>
@@ -129,4 +129,4 @@ void renew_penalty(Factor const& factor, T log_left, T lambda) {
   }
 }
 
-}  // namespace wane
+}  // namespace wane::impl

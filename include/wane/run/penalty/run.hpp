@@ -7,7 +7,7 @@
 #include "wane/run/panels/run.hpp"
 #include "wane/run/penalty/tokens.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Tokens whose write directions are held at a time.
 inline constexpr index directions_at_once = 256;
@@ -73,4 +73,4 @@ void run_penalised(Op const& op, sequence_view<Out> const& output,
                  });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

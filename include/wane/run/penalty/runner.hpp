@@ -6,7 +6,7 @@
 #include "wane/run/penalty/run.hpp"
 #include "wane/run/penalty/step.hpp"
 
-namespace wane::runners {
+namespace wane::impl::runners {
 
 struct penalty {
   static constexpr std::string_view name = "penalty";
@@ -24,4 +24,4 @@ struct penalty {
   }
 };
 
-}  // namespace wane::runners
+}  // namespace wane::impl::runners

@@ -6,7 +6,7 @@
 #include "wane/run/in_order/advance.hpp"
 #include "wane/run/penalty/matrix.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 template <class Op>
 auto memory_decay_of(Op const& op, place<> at) {
@@ -96,4 +96,4 @@ void advance(Op const& op, place<> at, view<State, 2> state, Write const& write)
     advance_parts<false>(op, at, state, write);
 }
 
-}  // namespace wane
+}  // namespace wane::impl

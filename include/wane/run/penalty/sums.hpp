@@ -8,7 +8,7 @@
 #include "wane/run/penalty/factor.hpp"
 #include "wane/run/penalty/tokens.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // alpha_t = M_t^-1 k_t, and g_t = M_t^-1 dL/dalpha_t. As d(M^-1) = -M^-1 dM M^-1,
 //   dL/dM_t = -N_t / 2,   N_t = N_{t+1} + g_t alpha_t^T + alpha_t g_t^T,   dL/du_t = -N_t u_t,
@@ -184,4 +184,4 @@ class penalty_sums {
   aligned_numbers<T> numbers_, found_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -6,7 +6,7 @@
 #include "wane/core/state/walk.hpp"
 #include "wane/run/penalty/chunk.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Rows of 16 tokens, [tokens][stride], zeros behind the last number and for tokens not there.
 template <class T>
@@ -194,4 +194,4 @@ class penalty_runner {
   token_rows<T> keys_, directions_, asked_, found_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

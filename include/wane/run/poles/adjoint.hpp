@@ -8,7 +8,7 @@
 #include "wane/run/poles/gradients.hpp"
 #include "wane/run/poles/run.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Some columns of a walk, from its last token to its first.
 template <pole_bank Op, class Out, class Gradients>
@@ -133,4 +133,4 @@ void adjoint_poles(Op const& op, sequence_view<Out const> const& dy, Gradients c
   }
 }
 
-}  // namespace wane
+}  // namespace wane::impl

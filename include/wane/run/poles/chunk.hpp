@@ -9,7 +9,7 @@
 #include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // With the sums M_i before tokens 0..N-1, x their inputs and x' those that leave with them,
 //   y_t = Re sum_i c_i p_i^{t+1} M_i + sum_{s<=t} (k_{t-s} x_s - k_{D+t-s} x'_s)
@@ -284,4 +284,4 @@ class pole_chunk {
   aligned_numbers<T> weights_, lags_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

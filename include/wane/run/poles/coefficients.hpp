@@ -4,7 +4,7 @@
 
 #include "wane/run/poles/run.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // A recurrence whose outputs are the weighted sums of terms() neighbouring poles of a bank each,
 // [real parts, imaginary parts] of its columns (laplace_coefficients).
@@ -188,4 +188,4 @@ void run_coefficients(Op const& op, sequence_view<Out> const& output,
                  });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -5,8 +5,9 @@
 #include "wane/core/call/checks.hpp"
 #include "wane/run/poles/coefficients.hpp"
 #include "wane/run/poles/coefficients_gradients.hpp"
+#include "wane/run/poles/gradients.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Some columns of a walk, from its last token to its first.
 template <transform_side Side, node_coefficients Op, class Out, class Gradients>
@@ -197,4 +198,4 @@ void adjoint_coefficients(Op const& op, sequence_view<Out const> const& dy,
   coefficient_gradients(op, dy, gradients, options, [](pole_gradient_sums&) {});
 }
 
-}  // namespace wane
+}  // namespace wane::impl

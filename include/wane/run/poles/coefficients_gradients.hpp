@@ -5,7 +5,7 @@
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/run/poles/coefficients.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // The conjugated gradient of a node's coefficients, as the adjoint of a side needs it: two rows,
 // `stride` apart.
@@ -209,4 +209,4 @@ class coefficient_sensitivity {
   mutable std::vector<std::complex<double>> ends_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

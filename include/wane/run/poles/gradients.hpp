@@ -6,7 +6,7 @@
 #include "wane/run/poles/state.hpp"
 #include "wane/run/shared/pieces.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // What a bank's gradients receive once a head, in a member poles(op, head, g) where they have one:
 // dL = Re sum_i (log_pole[i] d log p_i + sum_j weight[i * columns + j] d c_ij), of all sequences.
@@ -197,4 +197,4 @@ class pole_sensitivity {
       std::vector<std::complex<double>>(at(poles_), std::complex<double>());
 };
 
-}  // namespace wane
+}  // namespace wane::impl

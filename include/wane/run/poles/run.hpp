@@ -7,7 +7,7 @@
 #include "wane/run/poles/state.hpp"
 #include "wane/run/shared/pieces.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Columns that go together where what they share is little.
 inline constexpr index pole_columns = 64;
@@ -145,4 +145,4 @@ void step_poles(Op const& op, walk const& w, sequence_view<Out> const& output,
   }
 }
 
-}  // namespace wane
+}  // namespace wane::impl

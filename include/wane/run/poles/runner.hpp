@@ -6,7 +6,7 @@
 #include "wane/run/poles/coefficients_adjoint.hpp"
 #include "wane/run/poles/run.hpp"
 
-namespace wane::runners {
+namespace wane::impl::runners {
 
 // Chunks give real outputs; a run with complex outputs goes token by token.
 struct poles {
@@ -48,4 +48,4 @@ struct coefficients {
   }
 };
 
-}  // namespace wane::runners
+}  // namespace wane::impl::runners

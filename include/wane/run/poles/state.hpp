@@ -4,7 +4,7 @@
 
 #include "wane/run/poles/chunk.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 template <pole_bank Op, class State>
 consteval void check_state_holds_inputs() {
@@ -97,4 +97,4 @@ class pole_state {
   aligned_numbers<T> sums_, ring_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -7,7 +7,7 @@
 
 #include "wane/core/numbers/scalar.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // `count` numbers of T, not set to anything, at a multiple of 64 bytes.
 template <class T>
@@ -27,4 +27,4 @@ class aligned_numbers {
   std::unique_ptr<T, release> numbers_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -5,7 +5,7 @@
 #include "wane/core/call/checks.hpp"
 #include "wane/core/recurrence/diagonal_recurrence.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Defined in wane/run/runners.hpp. Shapes have been checked.
 template <diagonal_recurrence Op, class Out, class State>
@@ -26,4 +26,4 @@ template <diagonal_recurrence Op, class Gradients, class State>
 void check_adjoint_by_table(Op const& op, Gradients const& gradients,
                             adjoint_options<State> const& options, index sequences);
 
-}  // namespace wane
+}  // namespace wane::impl

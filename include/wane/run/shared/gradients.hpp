@@ -6,8 +6,9 @@
 
 #include "wane/core/numbers/wider.hpp"
 #include "wane/core/recurrence/gradient.hpp"
+#include "wane/core/recurrence/recurrence.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Sums over columns of the gradients of one token, or over tokens too.
 template <class T>
@@ -85,4 +86,4 @@ consteval bool gives_lanes() {
   return false;
 }
 
-}  // namespace wane
+}  // namespace wane::impl

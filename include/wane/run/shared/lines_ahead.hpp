@@ -6,7 +6,7 @@
 
 #include "wane/core/state/walk.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 class lines_ahead {
  public:
@@ -38,4 +38,4 @@ class lines_ahead {
   std::vector<void const*> lines_;
 };
 
-}  // namespace wane
+}  // namespace wane::impl

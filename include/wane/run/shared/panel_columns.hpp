@@ -7,7 +7,7 @@
 
 #include "wane/core/recurrence/recurrence.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Rows of a state are so far apart: an odd number of vectors, so that they do not fall on the same
 // lines of a cache.
@@ -68,4 +68,4 @@ struct panel_columns {
   }
 };
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "wane/core/call/run_options.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/threads.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // The state before and after a piece of a walk, element by element.
 template <class V, class State>
@@ -94,4 +95,4 @@ void for_each_place(recurrence_shape const& shape, Options const& options, Body 
   });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -4,7 +4,7 @@
 
 #include "wane/core/call/run_options.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // The positions of the states that a run gives.
 template <class State>
@@ -19,4 +19,4 @@ void count_tokens(recurrence_shape const& shape, run_options<State> const& optio
   }
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -6,7 +6,7 @@
 #include "wane/core/state/state.hpp"
 #include "wane/core/state/walk.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // The columns that one V holds.
 template <class V>
@@ -63,4 +63,4 @@ void save_state(state_view<State> const& state, walk const& w, index i, Columns 
   });
 }
 
-}  // namespace wane
+}  // namespace wane::impl

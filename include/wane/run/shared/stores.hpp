@@ -7,7 +7,7 @@
 
 #include "wane/core/recurrence/recurrence.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // How a runner may touch the tensors: number by number, in vectors, or in vectors whose stores go
 // past the caches.
@@ -46,4 +46,4 @@ store_by choose_stores(Op const& op, sequence_view<Out> const& output) {
   return streams ? store_by::stream : store_by::vector;
 }
 
-}  // namespace wane
+}  // namespace wane::impl

@@ -5,7 +5,7 @@
 #include "wane/run/adjoint.hpp"
 #include "wane/run/two_sided/run.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // Receives the gradients of the future, and leaves out of them what a token gave itself: the past
 // counts that.
@@ -91,6 +91,10 @@ struct added_gradients {
   }
 };
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // The vector-Jacobian product of run_two_sided(past, future, y, ...), as wane::adjoint is that of
 // run: from dL/dy (`output_gradient`, [B, T, H, columns]) to `gradients`, which receives the sum of
 // both sides, so that what a parameter does in both counts twice; poles(op, head, g, add) of it is
@@ -101,19 +105,20 @@ template <pole_bank Past, pole_bank Future, class Out, class Gradients,
           class State = accumulate_type<Past>>
 void adjoint_two_sided(Past const& past, Future const& future, sequence_view<Out> output_gradient,
                        Gradients const& gradients, adjoint_options<State> const& options = {}) {
-  check_sides(past, future);
-  check_gradients(past, gradients, check_shapes(past, output_gradient, options));
-  adjoint_options<accumulate_type<Future>> const ahead{.packed = options.packed,
-                                                       .lengths = options.lengths,
-                                                       .direction = opposite(options.direction),
-                                                       .threads = options.threads};
-  check_gradients(future, gradients, check_shapes(future, output_gradient, ahead));
+  impl::check_sides(past, future);
+  impl::check_gradients(past, gradients, impl::check_shapes(past, output_gradient, options));
+  adjoint_options<accumulate_type<Future>> const ahead{
+      .packed = options.packed,
+      .lengths = options.lengths,
+      .direction = impl::opposite(options.direction),
+      .threads = options.threads};
+  impl::check_gradients(future, gradients, impl::check_shapes(future, output_gradient, ahead));
   sequence_view<Out const> const dy = output_gradient;
-  adjoint_poles(
-      future, dy,
-      future_gradients<Future, std::remove_const_t<Out>, Gradients>(future, dy, gradients, ahead),
-      ahead);
-  adjoint_poles(past, dy, added_gradients<Past, Gradients>{gradients}, options);
+  impl::adjoint_poles(future, dy,
+                      impl::future_gradients<Future, std::remove_const_t<Out>, Gradients>(
+                          future, dy, gradients, ahead),
+                      ahead);
+  impl::adjoint_poles(past, dy, impl::added_gradients<Past, Gradients>{gradients}, options);
 }
 
 }  // namespace wane

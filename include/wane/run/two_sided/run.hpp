@@ -5,7 +5,7 @@
 #include "wane/run/run.hpp"
 #include "wane/run/shared/positions.hpp"
 
-namespace wane {
+namespace wane::impl {
 
 // What a bank of poles gives a token of itself: its weight of lag 0.
 template <pole_bank Op>
@@ -82,6 +82,10 @@ class past_adder {
   std::vector<T> own_;
 };
 
+}  // namespace wane::impl
+
+namespace wane {
+
 // y_nj = Re sum_i (c_ij sum_{l>=0} p_i^l x_{n-l,j} + c'_ij sum_{l>0} p'_i^l x_{n+l,j})
 //
 // (STLT, arXiv 2506.15714, section 3, bilateral.) Two banks of poles over the same values:
@@ -97,20 +101,21 @@ void run_two_sided(Past const& past, Future const& future, sequence_view<Out> ou
                    run_options<State> const& options = {}) {
   static_assert(!is_complex<Out> && !std::is_const_v<Out>,
                 "wane::run_two_sided: outputs are real, and written");
-  check_sides(past, future);
-  check_run(past, output, options);
-  run_by_table(future, output,
-               run_options<accumulate_type<Future>>{.packed = options.packed,
-                                                    .lengths = options.lengths,
-                                                    .direction = opposite(options.direction),
-                                                    .threads = options.threads});
+  impl::check_sides(past, future);
+  impl::check_run(past, output, options);
+  impl::run_by_table(
+      future, output,
+      run_options<accumulate_type<Future>>{.packed = options.packed,
+                                           .lengths = options.lengths,
+                                           .direction = impl::opposite(options.direction),
+                                           .threads = options.threads});
   recurrence_shape const shape = past.shape();
-  for_each_piece(past, options, std::min(columns_of_piece(past), pole_columns),
-                 threads_to_use(options.threads),
-                 [&](walk const& w, index first, index last, auto const& state) {
-                   past_adder(past, future, output, w.head, first, last)(w, state);
-                 });
-  count_tokens(shape, options);
+  impl::for_each_piece(past, options, std::min(impl::columns_of_piece(past), impl::pole_columns),
+                       impl::threads_to_use(options.threads),
+                       [&](impl::walk const& w, index first, index last, auto const& state) {
+                         impl::past_adder(past, future, output, w.head, first, last)(w, state);
+                       });
+  impl::count_tokens(shape, options);
 }
 
 }  // namespace wane

@@ -33,8 +33,8 @@ class two_sided_stream {
         inputs_(numbers(2 * reach_ - 1)),
         ahead_(numbers(2 * reach_ - 1)),
         state_(past) {
-    check_sides(past, future);
-    checked_shape(past), checked_shape(future);
+    impl::check_sides(past, future);
+    impl::checked_shape(past), impl::checked_shape(future);
   }
 
   // After so many further tokens at most a token is answered.
@@ -128,7 +128,7 @@ class two_sided_stream {
     std::vector<number> own;
     for (index h = 0; h < shape_.heads; ++h)
       for (index j = 0; j < shape_.columns; ++j)
-        own.push_back(static_cast<number>(own_weight(future_, h, j)));
+        own.push_back(static_cast<number>(impl::own_weight(future_, h, j)));
     for_each(count, [&](place<> at, index j) {
       number const weight = own[static_cast<std::size_t>(at.head * shape_.columns + j)];
       to.write(at, j,

@@ -34,7 +34,8 @@ inline std::vector<std::complex<double>> laplace_transform(
   for (std::size_t l = 0; l < lags; ++l) {
     auto const lag = static_cast<double>(l);
     std::complex<double> const r =
-        weights(lag) * power_of(-nodes.sigma[k] * nodes.step, -nodes.omega[k] * nodes.step, lag);
+        weights(lag) *
+        wane::impl::power_of(-nodes.sigma[k] * nodes.step, -nodes.omega[k] * nodes.step, lag);
     kernel[0].push_back(r.real()), kernel[1].push_back(r.imag());
   }
   std::vector<double> found[2];
