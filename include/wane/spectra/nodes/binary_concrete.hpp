@@ -28,7 +28,7 @@ inline double unit_logistic(std::mt19937_64& bits) {
 
 namespace wane::spectra {
 
-//   auto const noise = wane::spectra::logistic_noise(logits.size(), step);  // a seed for each step
+//   auto const noise = wane::spectra::logistic_noise(std::ssize(logits), seed_of_step);
 //   auto const mask = wane::spectra::relaxed_mask(logits, temperature, noise);
 //
 // `count` numbers g = log u - log(1 - u), u uniform; the same for a seed on every machine.

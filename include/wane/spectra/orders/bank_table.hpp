@@ -11,7 +11,7 @@ enum class routing {
   linear    // both neighbours, interpolated linearly in the order
 };
 
-//   wane::retention<float> const memory(value, alpha, banks.table(wane::spectra::routing::linear));
+//   wane::retention const memory(value, alpha, banks.table(wane::spectra::routing::linear));
 //
 // Views of the numbers that order_banks holds: K banks, with N nodes in all of them together.
 template <class T>
