@@ -1,4 +1,4 @@
-// The operators and runners for the CPU; spectra, wane/testing and wane/eigen.hpp come by name.
+// The operators and the runners for the CPU; spectra are in wane/spectra.hpp, laws in wane/testing.
 // SPDX-License-Identifier: MIT
 #pragma once
 
