@@ -132,37 +132,6 @@ void check_node_logits(char const* name, view<T, 2> const& logits, index batch, 
   require(logits.data || batch * nodes == 0, name, " has no data; it must point to its values");
 }
 
-}  // namespace wane::impl
-
-namespace wane {
-
-//   wane::node_gate<float>({.x = x, .weight = W, .bias = b}, logits);
-//   auto const active = wane::spectra::active_nodes({&logits(0, 0), S});  // of sequence 0
-//
-// Writes the logits, [B, S]; sums are in double. Padding beyond `lengths` is not read. A sequence
-// without tokens gets b. Throws wane::error, before anything is written, when a shape does not fit,
-// or in.token lies beyond the end of a sequence that is not empty.
-template <class Io>
-void node_gate(node_gate_inputs<Io> const& in, view<double, 2> logits,
-               std::span<index const> lengths = {}) {
-  impl::check_node_gate(in, lengths);
-  impl::check_node_logits("logits", logits, in.x.extent[0], in.nodes());
-  for (index b = 0; b < in.x.extent[0]; ++b) {
-    index const length = tokens_of(b, in.x.extent[1], {}, lengths).end;
-    std::vector<double> const pool = impl::pooled(in, b, impl::token_weights(in, b, length));
-    for (index k = 0; k < in.nodes(); ++k) {
-      double logit = static_cast<double>(in.bias(k));
-      for (std::size_t i = 0; i < pool.size(); ++i)
-        logit += static_cast<double>(in.weight(k, i)) * pool[i];
-      logits(b, k) = logit;
-    }
-  }
-}
-
-}  // namespace wane
-
-namespace wane::impl {
-
 // From dL/dpool of sequence b to dL/dx of its tokens; adds dL/du to of_query. With
 // s_t = u . x_t / sqrt(D), dpool/ds_t = a_t (x_t - pool). These sum to 0 over t, so dL/du may use
 // x_t - pool in place of x_t, which keeps digits when the tokens have a common offset.
@@ -197,6 +166,29 @@ void pooled_adjoint(node_gate_inputs<Io> const& in, index b, std::vector<double>
 }  // namespace wane::impl
 
 namespace wane {
+
+//   wane::node_gate<float>({.x = x, .weight = W, .bias = b}, logits);
+//   auto const active = wane::spectra::active_nodes({&logits(0, 0), S});  // of sequence 0
+//
+// Writes the logits, [B, S]; sums are in double. Padding beyond `lengths` is not read. A sequence
+// without tokens gets b. Throws wane::error, before anything is written, when a shape does not fit,
+// or in.token lies beyond the end of a sequence that is not empty.
+template <class Io>
+void node_gate(node_gate_inputs<Io> const& in, view<double, 2> logits,
+               std::span<index const> lengths = {}) {
+  impl::check_node_gate(in, lengths);
+  impl::check_node_logits("logits", logits, in.x.extent[0], in.nodes());
+  for (index b = 0; b < in.x.extent[0]; ++b) {
+    index const length = tokens_of(b, in.x.extent[1], {}, lengths).end;
+    std::vector<double> const pool = impl::pooled(in, b, impl::token_weights(in, b, length));
+    for (index k = 0; k < in.nodes(); ++k) {
+      double logit = static_cast<double>(in.bias(k));
+      for (std::size_t i = 0; i < pool.size(); ++i)
+        logit += static_cast<double>(in.weight(k, i)) * pool[i];
+      logits(b, k) = logit;
+    }
+  }
+}
 
 //   wane::node_gate_adjoint<float>(inputs, logit_gradient, {.weight = by_W, .bias = by_b});
 //

@@ -92,58 +92,6 @@ class plasticity_of_head {
   std::vector<double> log_share_;  // log p
 };
 
-}  // namespace wane::impl
-
-namespace wane {
-
-// L = -sum_t log p_{i*(t), t},    p_it = r_it / sum_{j < t} r_jt,
-// r_it = e^{scale q_t . k_i} w_{t-i}(alpha_i),                                      (VORT, eq. 24)
-// summed over batch and heads, in nats, and, if alpha_gradient [B, T, H] is not absent,
-//   dL/dalpha_i = sum_t (p_it - [i = i*(t)]) d log w_{t-i}/dalpha_i,    over t > i with a source.
-//
-//   double const loss = wane::plasticity_loss<float>(
-//       inputs, [](double alpha) { return wane::spectra::gruenwald_letnikov(alpha); }, gradient);
-//   wane::plasticity_step<float>(alpha, gradient, 0.01, 0.1);
-//
-// kernel_of(alpha) returns a function w of the lag with a member derivative(lag), dw/dalpha; the
-// example takes the exact weights.
-//
-// Takes O(T^2 K) time and O(T) memory, in double. Works with logarithms, so scores may have any
-// size. A negative weight makes loss and gradient NaN, a weight of 0 the gradient. Throws
-// wane::error, before anything is written, when inputs.check() or kernel_of does.
-template <class Io, std::invocable<double> KernelOf>
-double plasticity_loss(plasticity_inputs<Io> const& inputs, KernelOf const& kernel_of,
-                       token_view<Io> alpha_gradient = {}) {
-  inputs.check();
-  auto const& [batch, tokens, heads, rows] = inputs.query.extent;
-  check_if_present("alpha_gradient", alpha_gradient, {batch, tokens, heads, 1, 1});
-  std::vector<double> gradient(static_cast<std::size_t>(batch * heads * tokens));
-  double loss = 0, *of_head = gradient.data();  // [B, H, T]
-  for (index b = 0; b < batch; ++b)
-    for (index h = 0; h < heads; ++h, of_head += tokens) {
-      std::vector<decltype(kernel_of(1.0))> kernels;
-      for (index i = 0; i < tokens; ++i)
-        kernels.push_back(kernel_of(static_cast<double>(inputs.alpha.read({b, i, h}))));
-      impl::plasticity_of_head head(inputs, b, h, kernels);
-      for (index t = 1; t < tokens; ++t) {
-        index const source = inputs.source.read({b, t, h});
-        if (source < 0) continue;
-        loss += head.loss(t, source);
-        if (alpha_gradient.data) head.add_gradient(t, source, of_head);
-      }
-    }
-  of_head = gradient.data();
-  for (index b = 0; b < batch; ++b)
-    for (index h = 0; h < heads; ++h, of_head += tokens)
-      for (index t = 0; t < tokens; ++t)
-        alpha_gradient.write({b, t, h}, static_cast<widened<Io>>(of_head[t]));
-  return loss;
-}
-
-}  // namespace wane
-
-namespace wane::impl {
-
 // Kernels w_l(alpha) = sum_s c_s(alpha) e^{-r_s l} of order_nodes, for lags below `lags`.
 template <class Nodes>
 class kernels_on_nodes {
@@ -195,6 +143,50 @@ class kernels_on_nodes {
 }  // namespace wane::impl
 
 namespace wane {
+
+// L = -sum_t log p_{i*(t), t},    p_it = r_it / sum_{j < t} r_jt,
+// r_it = e^{scale q_t . k_i} w_{t-i}(alpha_i),                                      (VORT, eq. 24)
+// summed over batch and heads, in nats, and, if alpha_gradient [B, T, H] is not absent,
+//   dL/dalpha_i = sum_t (p_it - [i = i*(t)]) d log w_{t-i}/dalpha_i,    over t > i with a source.
+//
+//   double const loss = wane::plasticity_loss<float>(
+//       inputs, [](double alpha) { return wane::spectra::gruenwald_letnikov(alpha); }, gradient);
+//   wane::plasticity_step<float>(alpha, gradient, 0.01, 0.1);
+//
+// kernel_of(alpha) returns a function w of the lag with a member derivative(lag), dw/dalpha; the
+// example takes the exact weights.
+//
+// Takes O(T^2 K) time and O(T) memory, in double. Works with logarithms, so scores may have any
+// size. A negative weight makes loss and gradient NaN, a weight of 0 the gradient. Throws
+// wane::error, before anything is written, when inputs.check() or kernel_of does.
+template <class Io, std::invocable<double> KernelOf>
+double plasticity_loss(plasticity_inputs<Io> const& inputs, KernelOf const& kernel_of,
+                       token_view<Io> alpha_gradient = {}) {
+  inputs.check();
+  auto const& [batch, tokens, heads, rows] = inputs.query.extent;
+  check_if_present("alpha_gradient", alpha_gradient, {batch, tokens, heads, 1, 1});
+  std::vector<double> gradient(static_cast<std::size_t>(batch * heads * tokens));
+  double loss = 0, *of_head = gradient.data();  // [B, H, T]
+  for (index b = 0; b < batch; ++b)
+    for (index h = 0; h < heads; ++h, of_head += tokens) {
+      std::vector<decltype(kernel_of(1.0))> kernels;
+      for (index i = 0; i < tokens; ++i)
+        kernels.push_back(kernel_of(static_cast<double>(inputs.alpha.read({b, i, h}))));
+      impl::plasticity_of_head head(inputs, b, h, kernels);
+      for (index t = 1; t < tokens; ++t) {
+        index const source = inputs.source.read({b, t, h});
+        if (source < 0) continue;
+        loss += head.loss(t, source);
+        if (alpha_gradient.data) head.add_gradient(t, source, of_head);
+      }
+    }
+  of_head = gradient.data();
+  for (index b = 0; b < batch; ++b)
+    for (index h = 0; h < heads; ++h, of_head += tokens)
+      for (index t = 0; t < tokens; ++t)
+        alpha_gradient.write({b, t, h}, static_cast<widened<Io>>(of_head[t]));
+  return loss;
+}
 
 //   double const loss = wane::plasticity_loss<float>(inputs, weights.table(), gradient);
 //

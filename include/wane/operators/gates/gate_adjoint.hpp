@@ -21,32 +21,6 @@ struct raw_gradient_of<view<T, Rank>> {
   using type = view<std::remove_const_t<T>, Rank>;
 };
 
-}  // namespace wane::impl
-
-namespace wane {
-
-// Where the gradients of a gate go, each with the shape of its tensor; any may be absent.
-template <class Raw>
-struct gate_gradients {
-  typename impl::raw_gradient_of<Raw>::type raw = {};
-  gate_parameter<typename Raw::wide> log_rate = {}, bias = {}, taper = {};
-};
-
-// How the run placed its tokens: `packed`, `lengths` and `direction` of its options, and in `seen`
-// the positions of its initial state. `threads` is as in a run; results are the same bits for any
-// number.
-struct gate_adjoint_options {
-  packed_sequences packed = {};
-  std::span<index const> lengths = {};
-  wane::direction direction = direction::forward;
-  index const* seen = nullptr;
-  int threads = 0;
-};
-
-}  // namespace wane
-
-namespace wane::impl {
-
 // Gradients of the parameters: sums over tokens for every head and row, held in double.
 template <class T>
 class parameter_sums {
@@ -138,6 +112,24 @@ WANE_HOST_INLINE V gate_adjoint_of(Token const& x, Row i, V g, parameter_sums<T>
 }  // namespace wane::impl
 
 namespace wane {
+
+// Where the gradients of a gate go, each with the shape of its tensor; any may be absent.
+template <class Raw>
+struct gate_gradients {
+  typename impl::raw_gradient_of<Raw>::type raw = {};
+  gate_parameter<typename Raw::wide> log_rate = {}, bias = {}, taper = {};
+};
+
+// How the run placed its tokens: `packed`, `lengths` and `direction` of its options, and in `seen`
+// the positions of its initial state. `threads` is as in a run; results are the same bits for any
+// number.
+struct gate_adjoint_options {
+  packed_sequences packed = {};
+  std::span<index const> lengths = {};
+  wane::direction direction = direction::forward;
+  index const* seen = nullptr;
+  int threads = 0;
+};
 
 //   using op = wane::gated_delta_net<float, decltype(gate)>;
 //   wane::adjoint(op(in, strength, gate), dy, op::gradients{{}, {}, by_log_decay});

@@ -24,6 +24,13 @@ inline double unit_logistic(std::mt19937_64& bits) {
   return std::log(u / (1 - u));
 }
 
+inline void require_relaxed_mask(std::span<double const> logits, double temperature,
+                                 std::span<double const> noise) {
+  require_positive(temperature, "temperature");
+  require(noise.empty() || noise.size() == logits.size(), "noise has ", noise.size(),
+          " entries; it must have one for each of the ", logits.size(), " logits, or none");
+}
+
 }  // namespace wane::spectra::impl
 
 namespace wane::spectra {
@@ -39,21 +46,6 @@ inline std::vector<double> logistic_noise(std::int64_t count, std::uint64_t seed
   for (double& g : noise) g = impl::unit_logistic(bits);
   return noise;
 }
-
-}  // namespace wane::spectra
-
-namespace wane::spectra::impl {
-
-inline void require_relaxed_mask(std::span<double const> logits, double temperature,
-                                 std::span<double const> noise) {
-  require_positive(temperature, "temperature");
-  require(noise.empty() || noise.size() == logits.size(), "noise has ", noise.size(),
-          " entries; it must have one for each of the ", logits.size(), " logits, or none");
-}
-
-}  // namespace wane::spectra::impl
-
-namespace wane::spectra {
 
 // m = sigmoid((logit + g) / temperature), for the logits of one sequence; without noise g = 0.
 // Logits of any size, infinities included, give masks in [0, 1]. Throws wane::error unless

@@ -27,8 +27,8 @@ struct regularisation {
 // R = sum_k lambda_omega |omega_k| m_k + lambda_sigma (sigma_k - sigma_{k-1})^2 m_k m_{k-1}
 //     + lambda_mask m_k                                                       (STLT, section 3.6)
 //
-//   auto const r = wane::spectra::regularise(nodes, mask, {.omega = 1e-3, .sigma = 1, .mask =
-//   1e-2}); loss += r.loss;
+//   auto const r = wane::spectra::regularise(nodes, mask, {.omega = 1e-3, .mask = 1e-2});
+//   loss += r.loss;
 //
 // The second term starts at k = 1 and compares neighbours in the order given, so it is meant for
 // sorted sigma. sigma and omega are per unit of time. The mask is that of one sequence. The slope

@@ -47,6 +47,11 @@ std::vector<node> gauss_rule(std::int64_t terms, Diagonal const& diagonal, Besid
   return gauss_rule(on, off, total);
 }
 
+inline double order_with_density(gruenwald_letnikov const& kernel) {
+  require(kernel.alpha() < 1, "alpha is 1; the kernel has no density then");
+  return kernel.alpha();
+}
+
 }  // namespace wane::spectra::impl
 
 namespace wane::spectra {
@@ -79,19 +84,6 @@ inline exponential_sum vort_sum(double alpha, std::int64_t terms, std::int64_t h
   if (alpha == 1) return {{0}, {1}, 1, {}};
   return gauss_legendre_sum(kernel, terms, limits);
 }
-
-}  // namespace wane::spectra
-
-namespace wane::spectra::impl {
-
-inline double order_with_density(gruenwald_letnikov const& kernel) {
-  require(kernel.alpha() < 1, "alpha is 1; the kernel has no density then");
-  return kernel.alpha();
-}
-
-}  // namespace wane::spectra::impl
-
-namespace wane::spectra {
 
 // Gauss-Laguerre nodes, as in the abstract of VORT, for the weight r^-alpha e^-r over the rates.
 // There are none near 1/T, so long lags are lost.

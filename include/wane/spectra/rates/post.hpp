@@ -25,6 +25,9 @@ inline std::vector<double> linearly_tapered(std::vector<double> const& base,
   return tapered_rates(base, taper, trained_at, position).values();
 }
 
+// Fewer channels than this cannot cover [0.3/t, 4] well; post() searches for their range.
+inline constexpr std::int64_t channels_for_wide_range = 16;
+
 }  // namespace wane::spectra::impl
 
 namespace wane::spectra {
@@ -45,17 +48,6 @@ inline std::vector<double> covering_rates(std::vector<double> const& base, std::
 inline std::vector<double> reference_rates(std::vector<double> const& base, std::int64_t position) {
   return impl::linearly_tapered(base, 1, position);
 }
-
-}  // namespace wane::spectra
-
-namespace wane::spectra::impl {
-
-// Fewer channels than this cannot cover [0.3/t, 4] well; post() searches for their range.
-inline constexpr std::int64_t channels_for_wide_range = 16;
-
-}  // namespace wane::spectra::impl
-
-namespace wane::spectra {
 
 // The spectrum made for position t: geometric on [0.3/t, 4], and for N < 16 on the range that fits
 // l^{-beta} on lags 1..t best.
