@@ -1,4 +1,4 @@
-// The umbrella of operators and runners for the CPU. Spectra are in wane/spectra.hpp.
+// The operators and the runners for the CPU; spectra are in wane/spectra.hpp, laws in wane/testing.
 // SPDX-License-Identifier: MIT
 #pragma once
 

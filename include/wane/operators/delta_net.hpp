@@ -1,4 +1,4 @@
-// delta_net: a memory that corrects what it holds under a key, with no decay or a gate.
+// delta_net: the delta rule, which replaces the value under a key, without decay or with a gate.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,11 @@ namespace wane {
 
 // S_t = D S_{t-1} + beta_t k_t (v_t - k_t^T D S_{t-1})^T,   y_t = scale S_t^T q_t,   D = diag(e^g)
 //
-// strength: beta, [B, T, H], in [0, 2]. The gate may be absent, a head's or a row's.
+//   wane::delta_net<float> const memory({q, k, v}, strength, wane::no_gate{}, {.normalise = true});
+//   wane::run(memory, y);
+//
+// strength: beta, [B, T, H], in [0, 2]. The gate may be absent (no_gate), of heads or of rows. The
+// state is [B, H, K, V].
 template <class Io, any_gate Gate = no_gate, class Accumulate = widened<Io>>
 class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
@@ -92,7 +96,7 @@ class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
           auto const k = x.keyed::terms::key(i), key = row_at(g.key, i);
           using Row = std::remove_const_t<decltype(k)>;
           Row const w(x.decay_at(i)), zero(V(0));
-          // A reset looks at nothing.
+          // A reset reads nothing: its gradient is 0 even where the product would be NaN.
           Row const read = where_zero(w, zero, w * row_at(g.erase_read, i));
           by_strength.add(k, key);
           if constexpr (row_gate<Gate>)

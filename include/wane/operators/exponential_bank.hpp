@@ -1,4 +1,4 @@
-// exponential_bank: S constant decays read the same channels, y = sum_s q_s h_s + d v.
+// exponential_bank: S constant decays over the same channels, y = sum_s q_s h_s + d v.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,8 +10,12 @@
 namespace wane {
 
 // h_{t,s} = lambda_s h_{t-1,s} + c_s v_t,   y_t = sum_s q_s h_{t,s} + d v_t
-// so that y is v convolved with k(l) = sum_s q_s c_s lambda_s^l (+ d at lag 0): a sum of
+// y is the convolution of v with k(l) = sum_s q_s c_s lambda_s^l (+ d at lag 0): a sum of
 // exponentials, or of damped oscillations when Io is complex.
+//
+//   wane::exponential_bank<float> const bank({{log_decay, H, S}, {key, H, S}, {query, H, S}},
+//                                            {v, B, T, H, V});
+//   wane::run(bank, y);
 //
 // values: v, [B, T, H, V]. nodes: log_decay (log lambda, nats per step, <= 0), key (c) and query
 // (q), [H, S] each; direct (d): [H], or absent for 0. The state is [B, H, S, V].

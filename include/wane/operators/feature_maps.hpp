@@ -14,10 +14,10 @@
 
 namespace wane::impl {
 
-// A keyed memory whose queries and keys are phi(query) and phi(key) weighs what a key wrote by
-// phi(q) . phi(k). Maps go from x [B, T, H, K] to [B, T, H, M] and their adjoints back, from
-// dL/dphi and x to dL/dx; inputs and outputs do not overlap. All throw wane::error, before anything
-// is written, when a shape does not fit.
+// A keyed memory with the queries phi(q) and the keys phi(k) weighs values by phi(q) . phi(k). Maps
+// go from x, [B, T, H, K], to phi(x), [B, T, H, M]; adjoints go from dL/dphi and x to dL/dx. Inputs
+// and outputs do not overlap. All throw wane::error, before anything is written, when a shape does
+// not fit.
 
 // Calls use(batch, time, head) for every row of x.
 template <class T, class Use>
@@ -27,7 +27,7 @@ void for_each_row(sequence_view<T> const& x, Use const& use) {
       for (index h = 0; h < x.extent[2]; ++h) use(place<>{b, t, h});
 }
 
-// The check of a tensor of the rows of x, with `columns` channels.
+// Checks a tensor with the rows of x and `columns` channels.
 template <class T, class Io>
 void check_rows_of(char const* name, sequence_view<T> const& is, sequence_view<Io> const& x,
                    index columns) {
@@ -38,6 +38,8 @@ void check_rows_of(char const* name, sequence_view<T> const& is, sequence_view<I
 
 namespace wane {
 
+//   wane::elu_plus_one<float>(queries, features);
+//
 // phi(x) = elu(x) + 1: x + 1 for x > 0, otherwise e^x. (Katharopoulos et al. 2020, equation 7)
 template <class Io>
 void elu_plus_one(sequence_view<Io const> x, sequence_view<Io> features) {
@@ -64,24 +66,29 @@ void elu_plus_one_adjoint(sequence_view<Io const> x, sequence_view<Io const> fea
 }
 
 struct random_feature_options {
-  // Taken from every exponent: phi is scaled by e^-stabiliser.
+  // Subtracted from every exponent: scales phi by e^-stabiliser.
   double stabiliser = 0;
-  // Takes from every exponent also the greatest of its row.
+  // Subtracts from the exponents of a row also the greatest of them.
   bool stabilised_by_row = false;
 };
 
+//   wane::random_features const phi(256, K, 1);  // 256 features, seed 1
+//   phi.map<float>(queries, query_features, {.stabilised_by_row = true});
+//   phi.map<float>(keys, key_features);
+//
 // Positive random features of the softmax kernel with scale 1/sqrt(K) (FAVOR+, Choromanski et al.
 // 2021, lemma 1): with u = x / K^(1/4) and M directions omega,
 //   phi_m(x) = exp(omega_m . u - |u|^2 / 2) / sqrt(M),    E phi(q) . phi(k) = exp(q . k / sqrt(K)).
-// The directions come in groups of K that are orthogonal, each as long as a Gaussian vector: every
-// one is Gaussian, so the estimate has no bias, and its variance is less than that of independent
-// ones (theorem 2). They depend on the seed alone, to the rounding of log, sin and cos.
+// Directions come in orthogonal groups of K, each as long as a Gaussian vector. Every direction is
+// Gaussian, so the estimate has no bias; its variance is below that of independent directions
+// (theorem 2). Directions depend on the seed alone, up to the rounding of log, sin and cos.
 //
-// A feature leaves the range of float where its exponent exceeds 88, and is lost below -87. A
-// memory that is normalised, phi(q) . S / phi(q) . sum phi(k), does not notice a constant taken
-// from all exponents (`stabiliser`), and of queries not even one for each row
-// (`stabilised_by_row`); of keys that would change their weights. (The greatest exponent over all
-// keys, which others take, looks at tokens to come.)
+// A float overflows where an exponent exceeds 88, and underflows below -87. A normalised memory,
+// phi(q) . S / phi(q) . sum phi(k), does not change when a constant is subtracted from all
+// exponents
+// (`stabiliser`), nor when each row of queries has a constant of its own (`stabilised_by_row`). For
+// keys a constant for each row would change their weights. (Other libraries subtract the greatest
+// exponent over all keys, which depends on later tokens.)
 class random_features {
  public:
   // Throws wane::error unless there are features and rows.
@@ -130,7 +137,7 @@ class random_features {
         e.of[static_cast<std::size_t>(m)] = g;
         total += g;
       }
-      // The greatest exponent is taken from all, |u|^2 / 2 with it.
+      // The greatest exponent is subtracted from all; |u|^2 / 2 cancels.
       if (options.stabilised_by_row) e.of[static_cast<std::size_t>(e.greatest)] -= total, total = 0;
       for (index i = 0; i < rows_; ++i) {
         double g = -total * e.u[static_cast<std::size_t>(i)];
@@ -142,7 +149,7 @@ class random_features {
   }
 
  private:
-  // Of one row: u, and omega . u - |u|^2 / 2 less what is taken.
+  // For one row: u, and the exponents omega . u - |u|^2 / 2 after the subtractions.
   struct exponents {
     std::vector<double> u, of;
     index greatest = 0;
@@ -196,8 +203,8 @@ class random_features {
     return std::sqrt(total);
   }
 
-  // A Gaussian direction made orthogonal to those of its group before it (twice, against rounding),
-  // and a length of another Gaussian vector.
+  // A Gaussian direction, made orthogonal to the earlier ones of its group (twice, against
+  // rounding), with the length of another Gaussian vector.
   void add_direction(index m, std::mt19937_64& bits) {
     std::vector<double> x = gaussian(bits);
     for (int twice = 0; twice < 2; ++twice)

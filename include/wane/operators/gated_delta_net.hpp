@@ -9,8 +9,11 @@ namespace wane {
 // S_t = e^{g_t} S_{t-1} + beta_t k_t (v_t - e^{g_t} k_t^T S_{t-1})^T,   y_t = scale S_t^T q_t
 // (Yang, Kautz, Hatamizadeh 2025.)
 //
-// strength: beta, [B, T, H]. log_decay: g, [B, T, H], or a head's gate
-// (wane/operators/gates/gates.hpp).
+//   wane::gated_delta_net<float> const memory({q, k, v}, strength, log_decay, {.normalise = true});
+//   wane::run(memory, y);
+//
+// strength: beta, [B, T, H]. log_decay: g, [B, T, H], or a gate of heads
+// (wane/operators/gates/gates.hpp). The state is [B, H, K, V].
 template <class Io, head_gate Gate = token_view<Io const>, class Accumulate = widened<Io>>
 class gated_delta_net : public delta_net<Io, Gate, Accumulate> {
  public:

@@ -1,4 +1,4 @@
-// gla: gated linear attention, a decay for each token, for its head or for every row.
+// gla: gated linear attention, with a decay for each token and head or each token and row.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,9 +7,13 @@
 namespace wane {
 
 // S_t = diag(e^{g_t}) S_{t-1} + k_t v_t^T,   y_t = scale S_t^T q_t
-// (Yang et al. 2024; with one decay a head it is the memory of Mamba-2 and simple GLA.)
+// (Yang et al. 2024; with a decay for each head it is the memory of Mamba-2 and simple GLA.)
 //
-// log_decay: g, [B, T, H, K] a row or [B, T, H] a head, or a gate (wane/operators/gates/gates.hpp).
+//   wane::gla<float> const memory({q, k, v}, log_decay);
+//   wane::run(memory, y);
+//
+// log_decay: g, [B, T, H, K] for rows or [B, T, H] for heads, or a gate
+// (wane/operators/gates/gates.hpp). The state is [B, H, K, V].
 template <class Io, any_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
 class gla : public impl::gated_memory<Io, Gate, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
@@ -53,7 +57,7 @@ class gla : public impl::gated_memory<Io, Gate, Accumulate> {
   };
 
  protected:
-  // From the gradients by row and head of a token to those of what they were made of.
+  // From the gradients of the terms of a token to those of queries, keys and log decays.
   template <class V>
   WANE_INLINE void give_terms(place<> where, keyed_gradients<Io> const& in,
                               impl::gate_gradient<Gate, Io> const& log_decay,

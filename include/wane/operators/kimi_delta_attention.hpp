@@ -1,4 +1,4 @@
-// kimi_delta_attention: the delta rule over a memory whose every row has a decay of its own.
+// kimi_delta_attention: the delta rule with a decay for each token and row.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,10 +6,14 @@
 
 namespace wane {
 
-// S_t = D S_{t-1} + beta_t k_t (v_t - k_t^T D S_{t-1})^T,   y_t = scale S_t^T q_t,   D =
-// diag(e^{g_t}) (Kimi Team 2025.)
+// S_t = D S_{t-1} + beta_t k_t (v_t - k_t^T D S_{t-1})^T,   D = diag(e^{g_t}),
+// y_t = scale S_t^T q_t                                                     (Kimi Team 2025)
 //
-// strength: beta, [B, T, H]. log_decay: g, [B, T, H, K], or a gate of rows.
+//   wane::kimi_delta_attention<float> const memory({q, k, v}, strength, log_decay);
+//   wane::run(memory, y);
+//
+// strength: beta, [B, T, H]. log_decay: g, [B, T, H, K], or a gate of rows. The state is
+// [B, H, K, V].
 template <class Io, row_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
 class kimi_delta_attention : public delta_net<Io, Gate, Accumulate> {
  public:

@@ -15,17 +15,19 @@ namespace wane {
 
 // Z_nj = Re sum_k m_k C_kj L_nkj,   L_nkj = sum_{l>=0} w(l; W) r_k^l x_{n-l,j},   r_k = e^{-s_k}
 //
-// (STLT, arXiv 2506.15714, eq. (4), with the window and the decay counted from the present; in the
-// paper's own form they are counted from the first token, docs/errata.md.) A window is a sum of
-// exponentials in l, so every node is a few poles (spectra/nodes/window_terms.hpp): 1 without a
-// window or for an exponential or rectangular one, 3 for Hann's.
+//   using hann = wane::laplace<float, wane::spectra::window_shape::hann>;
+//   wane::run(hann({{sigma, H, S}, {omega, H, S}, {read_out, H, S, 1}, {width, H}}, x), z);
 //
-// values: x, [B, T, H, V]; the output is Z, [B, T, H, V]. Accumulate is complex; its parts are what
-// states and sums are held in: double for windows that end (rectangular, Hann), because inputs are
-// subtracted there, or else widened Io. The state is complex, [N, H, rows, V]: the poles of node k
-// from row k terms() on; for windows that end see core/recurrence/poles.hpp:
-// such a state says by its positions where its ring begins.
-// Throws wane::error when a shape does not fit.
+// (STLT, arXiv 2506.15714, eq. (4), with window and decay counted from the present token. The paper
+// counts them from the first token, docs/errata.md.) A window is a sum of exponentials in l, so
+// every node is a few poles (spectra/nodes/window_terms.hpp): 1 without a window or with an
+// exponential or rectangular one, 3 with Hann's, 8 with the Gaussian.
+//
+// values: x, [B, T, H, V]; the output is Z, [B, T, H, V]. Accumulate is complex. Its parts hold
+// states and sums: double for windows that end (rectangular, Hann), which subtract inputs,
+// otherwise widened Io. The state is complex, [N, H, rows, V], with the poles of node k from row k
+// terms() on. For windows that end it also holds a ring of inputs, whose start follows from the
+// positions of the state (core/recurrence/poles.hpp). Throws wane::error when a shape does not fit.
 template <class Io, spectra::window_shape Window = spectra::window_shape::none,
           class Accumulate =
               std::complex<std::conditional_t<spectra::is_cut(Window), double, widened<Io>>>,
@@ -119,14 +121,14 @@ class laplace {
     return op;
   }
 
-  // What the side of the future is, with time turned round: Re C conj(r)^l = Re conj(C) r^l.
+  // The operator for the future side with time reversed: Re C conj(r)^l = Re conj(C) r^l.
   laplace future(future_phase phase = future_phase::conjugate) const {
     laplace op = *this;
     op.conjugated_ = conjugated_ != (phase == future_phase::conjugate);
     return op;
   }
 
-  // As a bank of poles (core/recurrence/poles.hpp).
+  // The interface of a bank of poles (core/recurrence/poles.hpp).
   sequence_view<Io const> const& values() const { return values_; }
   WANE_HOST_DEVICE index poles() const { return nodes_.sigma.extent[1] * terms(); }
   index reach(index head) const {
@@ -149,7 +151,7 @@ class laplace {
   }
   WANE_HOST_DEVICE bool weighs_columns() const { return nodes_.read_out.extent[2] > 1; }
 
-  // The same nodes, read out with C = 1: their weights are those of the coefficients m_k L_k.
+  // The same nodes with C = 1: their weights are those of the coefficients m_k L_k.
   laplace before_read_out() const {
     static std::complex<Parameter> const one(1);
     laplace op = *this;
@@ -157,7 +159,7 @@ class laplace {
     return op;
   }
 
-  // As an affine recurrence, where no input leaves.
+  // The interface of an affine recurrence, for windows that do not end.
   struct token {
     laplace const& op;
     place<> where;
@@ -172,7 +174,7 @@ class laplace {
   };
   WANE_INLINE token at(place<> where) const requires(!inputs_leave) { return {*this, where}; }
 
-  // As a recurrence with a step of its own, where they do.
+  // The step of the recurrence for windows that end.
   template <class State, class Write>
   requires inputs_leave void advance(place<> where, view<State, 2> state,
                                      Write const& write) const {
@@ -182,16 +184,16 @@ class laplace {
   using gradients = impl::laplace_gradients<laplace>;
   using pole_gradients = impl::laplace_pole_gradients<laplace>;
 
-  // Widths below the least leave one token too, and pi/W must stay an angle.
+  // A width below 2^-20 counts as 2^-20: it covers one token too, and pi/W stays finite.
   WANE_HOST_DEVICE double width_of(index head) const {
     double const width = number(nodes_.width(head));
     return width > 0x1p-20 ? width : 0x1p-20;
   }
-  // What it was made of.
+  // The parameters given to the constructor.
   nodes const& parameters() const { return nodes_; }
   bool is_conjugated() const { return conjugated_; }
-  // The term of the window that pole i is of: poles k terms() to (k + 1) terms() - 1 are node k's.
-  // (Device code knows no arrays of a namespace, but those of a function.)
+  // The term of the window that belongs to pole i. Poles k terms() to (k + 1) terms() - 1 belong to
+  // node k. (The array is local because device code cannot read an array of a namespace.)
   WANE_HOST_DEVICE static constexpr spectra::window_term term(index i) {
     constexpr auto all = [] {
       std::array<spectra::window_term, terms()> found{};

@@ -1,4 +1,4 @@
-// laplace_coefficients: the short-time Laplace transform of STLT, node by node, not read out.
+// laplace_coefficients: the short-time Laplace transform of STLT, one output for each node.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,11 +10,14 @@ namespace wane {
 
 // L_nkj = m_k sum_{l>=0} w(l; W) r_k^l x_{n-l,j},   r_k = e^{-s_k}
 //
-// (STLT, arXiv 2506.15714, eq. (4), as `laplace` has it: the same nodes, window, mask, state and
-// gradients; its read_out has no part here.) Outputs are real, [B, T, H, 2 S V]: of node k the real
-// parts of its V channels from 2 k V on, and behind them the imaginary ones. So the dot product of
-// two tokens is their relevance, Re sum_k L_n,k . conj(L_m,k) (section 3.4): these are the queries
-// and keys of softmax_attention with scale 1/sqrt(S).
+//   wane::laplace<float> const op(nodes, x);
+//   wane::run(wane::laplace_coefficients(op), coefficients);  // [B, T, H, 2 S V]
+//
+// (STLT, arXiv 2506.15714, eq. (4).) Nodes, window, mask, state and gradients are those of
+// `laplace`; its read_out is not used. Outputs are real, [B, T, H, 2 S V]: for node k, from column
+// 2 k V on, the real parts of its V channels and then the imaginary parts. The dot product of two
+// tokens is thus their relevance, Re sum_k L_n,k . conj(L_m,k) (section 3.4): outputs serve as
+// queries and keys of softmax_attention with scale 1/sqrt(S).
 template <class Laplace>
 class laplace_coefficients {
  public:
@@ -30,7 +33,7 @@ class laplace_coefficients {
   void check_inputs() const { bank_.check_inputs(); }
   void check_parameters() const { bank_.check_parameters(); }
 
-  // The poles (core/recurrence/poles.hpp), terms() neighbours a node, whose weighted sum it is.
+  // The poles (core/recurrence/poles.hpp). A coefficient is the weighted sum of terms() neighbours.
   Laplace const& bank() const { return bank_; }
   static constexpr index terms() { return Laplace::terms(); }
 

@@ -1,4 +1,4 @@
-// linear_attention: mean of the values, each weighed by how well its key answers the query.
+// linear_attention: the mean of the values, weighed by the products of queries and keys.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,15 +11,19 @@ namespace wane {
 
 // S_t = D S_{t-1} + k_t v_t^T,   z_t = D z_{t-1} + k_t,   D = diag(e^{g_t}),
 // y_t = scale S_t^T q_t / max(scale q_t . z_t, floor)
-// (Katharopoulos et al. 2020, equations 18 to 20; with a gate, both sums forget alike.)
+// (Katharopoulos et al. 2020, equations 18 to 20; a gate decays both sums.)
 //
-// Queries and keys, [B, T, G, K], are features that somebody mapped (feature_maps.hpp), such that
-// q . k >= 0. The gate may be absent, a head's or a row's. The state is K x (V + 1): z is its last
-// column, that of a value that is always 1. Above the floor the scale cancels; gla with no_gate is
-// the same memory without the division.
+//   wane::elu_plus_one<float>(q, phi_q), wane::elu_plus_one<float>(k, phi_k);
+//   wane::run(wane::linear_attention<float>({phi_q, phi_k, v}), y);
 //
-// flash-linear-attention divides by scale q . z + 1e-10, VLA (eq. 11) by max(q . z, 1e-4): a larger
-// floor, or a sum, moves the means of features that are small, as random ones often are.
+// Queries and keys, [B, T, G, K], are features (feature_maps.hpp) with q . k >= 0. The gate may be
+// absent, of heads or of rows. The state is K x (V + 1): its last column is z, the sum for a value
+// of 1. Above the floor the scale cancels. gla with no_gate is the same memory without the
+// division.
+//
+// flash-linear-attention divides by scale q . z + 1e-10, VLA (eq. 11) by max(q . z, 1e-4). A larger
+// floor, or a sum in its place, changes the means of small features, and random features are often
+// small.
 template <class Io, any_gate Gate = no_gate, class Accumulate = widened<Io>>
 class linear_attention : public gla<Io, Gate, Accumulate> {
   using sums = gla<Io, Gate, Accumulate>;
@@ -37,7 +41,7 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
             "; it must be finite and at least ", (limits::min)());
   }
 
-  // That of the state; outputs have the columns of value.
+  // The shape of the state; outputs have the columns of value.
   WANE_HOST_DEVICE recurrence_shape shape() const {
     recurrence_shape size = sums::shape();
     size.columns += 1;

@@ -1,4 +1,4 @@
-// linear_recurrence: h_t = a_t h_{t-1} + b_t in every channel, the decays given token by token.
+// linear_recurrence: h_t = a_t h_{t-1} + b_t in every channel, with a decay for each token.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,9 +11,12 @@ namespace wane {
 // finite value, exactly 0 resets).
 enum class decay_as { log, factor };
 
-// decay, drive: [B, T, H, C], of one shape. The output is h, the state [B, H, 1, C]. Io may be
-// real or complex, or a 16-bit storage type; the arithmetic is done in Accumulate.
-// Throws wane::error when the shapes differ.
+//   wane::linear_recurrence<wane::decay_as::log, float> const op({a, B, T, H, C}, {b, B, T, H, C});
+//   wane::run(op, wane::sequence_view<float>(h, B, T, H, C));
+//
+// decay and drive are [B, T, H, C]. The output is h; the state is [B, H, 1, C]. Io may be real or
+// complex, or a 16-bit storage type; arithmetic is done in Accumulate. Throws wane::error when the
+// shapes differ.
 template <decay_as Form, class Io, class Accumulate = widened<Io>>
 class linear_recurrence {
  public:

@@ -1,4 +1,4 @@
-// Softmax attention over the last tokens as a recurrence, whose state is these tokens.
+// local_attention: softmax attention over the last L tokens, as a recurrence that holds them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,13 +10,16 @@
 
 namespace wane {
 
-// softmax_attention with a window of L tokens, for run() and step(): y_t needs no more of the past
-// than the L - 1 keys and values before its own. (VORT's local attention, eq. 17)
+//   wane::run(wane::local_attention<float>({q, k, v}, {.window = 64}), y);
 //
-// query, key [B, T, H, K], value [B, T, H, V] and y [B, T, H, V], with the entropy [B, T, H, V +
-// 1]; heads in groups as in softmax_attention. The state is [N, H, L, K + V], a ring: row n mod L
-// is token n of the sequence, counted from 0, its key and then its value. How many rows are filled
-// the positions say, so a state without them begins empty. Heads that share a key each hold it.
+// softmax_attention with a window of L tokens, for run() and step(): y_t needs only the L - 1 keys
+// and values before its own. (VORT's local attention, eq. 17)
+//
+// query and key are [B, T, H, K], value and y [B, T, H, V]; with the entropy y is [B, T, H, V + 1].
+// Heads are grouped as in softmax_attention. The state is [N, H, L, K + V], a ring: row n mod L
+// holds the key and then the value of token n, counted from 0. The positions of a state tell how
+// many rows are filled; a state without positions is empty. Heads that share a key each hold a
+// copy.
 template <class Io>
 class local_attention {
  public:
@@ -32,7 +35,7 @@ class local_attention {
             "; it must be that of query, ", time, ": the tokens before them are in the state");
   }
 
-  // The same of whole sequences, for attend() and attend_adjoint().
+  // The attention over whole sequences, for attend() and attend_adjoint().
   softmax_attention<Io> const& whole() const { return attention_; }
 
   void check_inputs() const { attention_.check_inputs(); }
@@ -43,7 +46,7 @@ class local_attention {
   }
   index output_columns() const { return attention_.output_columns(); }
 
-  // A token takes the place of the oldest in the ring, and attends to all that are there.
+  // A token replaces the oldest in the ring, and then attends to all tokens in it.
   template <class State, class Write>
   void advance(place<> at, view<State, 2> ring, Write const& write) const {
     recurrence_shape const s = attention_.shape();
@@ -76,8 +79,8 @@ class local_attention {
 
   static constexpr index columns_at_once = 128, tokens_at_once = 64;
 
-  // Of the tokens so far, weighed by e^(score - greatest): their weights, those times their
-  // logarithms, and their values.
+  // Sums over the tokens so far with weights e^(score - greatest): of the weights, of the weights
+  // times their logarithms, and of the weighted values.
   struct sums {
     accumulate greatest = -std::numeric_limits<accumulate>::infinity();
     accumulate total = accumulate(0), logs = accumulate(0);
@@ -89,7 +92,7 @@ class local_attention {
       return total == accumulate(0) ? accumulate(0) : accumulate(log(total) - logs / total);
     }
 
-    // Scores become weights, and all sums relative to the greatest.
+    // Turns scores into weights, and rescales the sums when the greatest score grows.
     void weigh(accumulate* scores, index count) {
       accumulate const before = greatest;
       for (index n = 0; n < count; ++n) greatest = at_least(greatest, scores[n]);
@@ -110,8 +113,8 @@ class local_attention {
     }
   };
 
-  // The query at a time to the first `filled` rows of the ring, of whose columns `count` from
-  // `first` on are values.
+  // Attention of the query at `time` to the first `filled` rows of the ring; sums `count` columns
+  // of the ring from `first` on, which hold values.
   template <class State>
   sums attend(sequence_view<Io const> const& query, index time, sequence_view<State> const& keys,
               index filled, index first, index count) const {

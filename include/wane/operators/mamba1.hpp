@@ -1,4 +1,4 @@
-// mamba1: the selective scan, in which every channel remembers in states that decay by themselves.
+// mamba1: the selective scan, with a decay for each token, channel and state.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace wane {
 
-// x and dt: [B, T, H, D], H most often 1; B and C: [B, T, G, N], head h reads group h / (H / G).
-// A <= 0: [H, D, N]. D and dt_bias: [H, D], both may be absent.
+// x and dt: [B, T, H, D], usually with H = 1. B and C: [B, T, G, N]; head h reads group h / (H /
+// G). A <= 0: [H, D, N]. D and dt_bias: [H, D]; both may be absent.
 //
-// The parameters are as many as the states, so runs do not look at their values; check_values does.
+// There are as many parameters as states, so runs do not check their values; check_values does.
 template <class Io>
 struct mamba1_inputs {
   sequence_view<Io const> x, dt;
@@ -23,13 +23,16 @@ struct mamba1_inputs {
 };
 
 struct mamba1_options {
-  // Delta = softplus(dt + dt_bias), not dt + dt_bias as it is; then brought into dt_limit.
+  // true: Delta = softplus(dt + dt_bias); false: dt + dt_bias. Then Delta is clamped to dt_limit.
   bool dt_softplus = false;
   double dt_limit[2] = {0, HUGE_VAL};
 };
 
 // S_t = e^{A Delta_t} o S_{t-1} + B_t (Delta_t o x_t)^T,   y_t = S_t^T C_t + D o x_t
 // (Gu and Dao 2023, Algorithm 2; Delta_t and x_t have D channels.)     state: [B, H, N, D]
+//
+//   wane::mamba1<float> const scan({x, dt, A, B, C}, {.dt_softplus = true});
+//   wane::run(scan, y);
 template <class Io, class Accumulate = widened<Io>>
 class mamba1 : public impl::keyed_memory<Io, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
@@ -56,7 +59,7 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
   }
   wane::layout layout() const { return keyed::layout() & layout_of(own_.dt, D_, dt_bias_); }
 
-  // A token in column j, or in lanes of columns: Delta and x there are found once.
+  // A token in column j, or in lanes of columns: Delta and x are computed once.
   template <class V>
   struct column_token {
     mamba1 const& op;
@@ -86,7 +89,7 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
   };
   WANE_INLINE token at(place<> where) const { return {this->terms_at(where), *this}; }
 
-  // A of state i in channel j, or in lanes of channels, whichever way it lies.
+  // A of state i in channel j, or in lanes of channels, for either layout of A.
   WANE_INLINE Accumulate rate(index head, index i, index j) const {
     return static_cast<Accumulate>(own_.A(head, j, i));
   }
@@ -99,13 +102,12 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
     return rates;
   }
 
-  // Where sums over tokens are held.
+  // The type of sums over tokens.
   using sum = std::conditional_t<std::is_same_v<Accumulate, float>, double, Accumulate>;
 
-  // Any may be absent. B and C have the H heads of x: those of groups are to be summed
-  // (sum_over_groups). D holds what each token adds, [B, T, H, D], to be summed over tokens
-  // (sum_over_tokens), as dt is for dt_bias. A holds the sum of each sequence, [sequences, H, D,
-  // N].
+  // Any may be absent. B and C have the H heads of x; sum_over_groups() adds up those of a group.
+  // D, [B, T, H, D], holds the part of each token; sum_over_tokens() adds them up, and dt_bias is
+  // the same sum of dt. A, [sequences, H, D, N], holds the sum of each sequence.
   struct gradients {
     sequence_view<Io> x, dt, B, C, D = {};
     view<sum, 4> A = {};

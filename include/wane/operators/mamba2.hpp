@@ -1,4 +1,4 @@
-// mamba2: a memory whose heads forget as fast as their time step says (SSD), with PoST's taper.
+// mamba2: Mamba-2 (SSD), with a decay for each token and head, and PoST's taper.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace wane {
 
-// x: [B, T, H, P], dt: [B, T, H], B and C: [B, T, G, N]; head h reads group h / (H / G). A <= 0, D,
-// dt_bias and taper: [H], the last three may be absent.
+// x: [B, T, H, P]. dt: [B, T, H]. B and C: [B, T, G, N]; head h reads group h / (H / G). A <= 0, D,
+// dt_bias and taper: [H]; the last three may be absent.
 template <class Io>
 struct mamba2_inputs {
   sequence_view<Io const> x;
@@ -23,18 +23,22 @@ struct mamba2_inputs {
 };
 
 struct mamba2_options {
-  // Delta = softplus(dt + dt_bias), not dt + dt_bias as it is; then brought into dt_limit.
+  // true: Delta = softplus(dt + dt_bias); false: dt + dt_bias. Then Delta is clamped to dt_limit.
   bool dt_softplus = false;
   double dt_limit[2] = {0, HUGE_VAL};
-  // The position at which a taper changes nothing: 1 in the paper, the length trained at for the
+  // The position at which the taper has no effect: 1 in the paper, the length trained at for the
   // covering scaling.
   double trained_at = 1;
 };
 
-// S_t = e^{A Delta_t (t/trained_at)^-taper} S_{t-1} + B_t (Delta_t x_t)^T,   y_t = S_t^T C_t + D
-// x_t (Dao and Gu 2024; the taper is PoST's Algorithm 2, t the position.)     state: [B, H, N, P]
+// S_t = e^{A Delta_t (t/trained_at)^-taper} S_{t-1} + B_t (Delta_t x_t)^T,
+// y_t = S_t^T C_t + D x_t                                                  state: [B, H, N, P]
+// (Dao and Gu 2024; the taper is PoST's Algorithm 2, with the position t.)
 //
-// What is written and D are not tapered.
+//   wane::mamba2<float> const scan({x, dt, A, B, C}, {.dt_softplus = true});
+//   wane::run(scan, y);
+//
+// The taper applies to the decay only, not to the write or to D.
 template <class Io, class Accumulate = widened<Io>>
 class mamba2 : public impl::keyed_memory<Io, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
@@ -59,7 +63,7 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
     for (auto const& [name, x] : parameters())
       if (x.data) check_extent(name, "heads", x.extent[0], size.heads);
   }
-  // Throws wane::error for a parameter no memory can have.
+  // Throws wane::error for a parameter out of range.
   void check_parameters() const {
     for (auto const& [name, x] : parameters())
       for (index h = 0; x.data && h < x.extent[0]; ++h)
@@ -96,9 +100,9 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
             parameter(own_.D, where)};
   }
 
-  // Any may be absent. B and C have the H heads of x: those of groups are to be summed
-  // (sum_over_groups). A, D and taper hold what each token adds, [B, T, H], to be summed over
-  // tokens (sum_over_tokens), as dt is for dt_bias.
+  // Any may be absent. B and C have the H heads of x; sum_over_groups() adds up those of a group.
+  // A, D and taper, [B, T, H], hold the part of each token; sum_over_tokens() adds them up, and
+  // dt_bias is the same sum of dt.
   struct gradients {
     sequence_view<Io> x;
     token_view<Io> dt;
@@ -143,7 +147,7 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
   };
 
  private:
-  // Positions are taken in double at least.
+  // The type of positions: double at least.
   using exact = std::conditional_t<std::is_same_v<Accumulate, float>, double, Accumulate>;
   using parameter_view = view<widened<Io> const, 1>;
   struct named_parameter {

@@ -1,4 +1,4 @@
-// node_gate: which Laplace nodes a sequence asks for, as logits, from its pooled tokens (STLT).
+// node_gate: a logit for each Laplace node, from the pooled tokens of a sequence (STLT).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,20 +13,20 @@
 
 namespace wane {
 
-// pool(X) = sum_t a_t x_t, a vector of all D = H d channels of a token. `mean` and `attention` look
-// at the whole sequence, so that in a decoder the past would learn of the future; `token` does not.
+// pool(X) = sum_t a_t x_t, a vector with all D = H d channels of a token. `mean` and `attention`
+// read the whole sequence, so a decoder must not use them; `token` reads a single token.
 enum class pooling {
   mean,       // a_t = 1/n, n the tokens of the sequence
-  attention,  // a = softmax over t of u . x_t / sqrt(D), u learnt
+  attention,  // a = softmax over t of u . x_t / sqrt(D), with a learnt u
   token       // a_t = 1 at one token, such as CLS, and 0 elsewhere
 };
 
-// logit = W pool(X) + b, whose sigmoid is alpha, how much each of S nodes is wanted
-// (STLT, section 3.6; alpha itself rounds to 1 from logits of 37 on, and is never needed)
+// logit = W pool(X) + b for S nodes; alpha = sigmoid(logit) is how much a node is wanted
+// (STLT, section 3.6; logits are returned because alpha rounds to 1 from logits of 37 on)
 //
-// x: [B, T, H, d], the input of a layer; weight: W, [S, D], bias: b, [S]; query: u, [D], for
-// pooling::attention, and token: which, from 0, for pooling::token. A layer has one set of nodes,
-// and so a sequence has one logit a node, of all heads; of one head alone where x is a view of it.
+// x: [B, T, H, d], the input of a layer; weight: W, [S, D]; bias: b, [S]; query: u, [D], for
+// pooling::attention; token: its index, from 0, for pooling::token. All heads share the nodes of a
+// layer, so a sequence has one logit for each node. For one head alone pass a view of that head.
 template <class Io>
 struct node_gate_inputs {
   sequence_view<Io const> x;
@@ -53,8 +53,8 @@ struct node_gate_gradients {
 
 namespace wane::impl {
 
-// Throws wane::error when a shape does not fit, or a sequence that has tokens lacks the one asked
-// for.
+// Throws wane::error when a shape does not fit, or in.token lies beyond the end of a sequence that
+// is not empty.
 template <class Io>
 void check_node_gate(node_gate_inputs<Io> const& in, std::span<index const> lengths) {
   index const batch = in.x.extent[0], time = in.x.extent[1], nodes = in.nodes(),
@@ -78,7 +78,7 @@ void check_node_gate(node_gate_inputs<Io> const& in, std::span<index const> leng
   }
 }
 
-// Calls use(at, c, i) for channel c of every head of a token, i counting through them all.
+// Calls use(at, c, i) for channel c of every head of a token; i counts the channels of all heads.
 template <class Io, class Use>
 void for_each_channel(sequence_view<Io const> const& x, place<> at, Use const& use) {
   std::size_t i = 0;
@@ -86,7 +86,7 @@ void for_each_channel(sequence_view<Io const> const& x, place<> at, Use const& u
     for (index c = 0; c < x.extent[3]; ++c) use(at, c, i++);
 }
 
-// a, for the tokens of sequence b.
+// The weights a of the tokens of sequence b.
 template <class Io>
 std::vector<double> token_weights(node_gate_inputs<Io> const& in, index b, index length) {
   std::vector<double> a(static_cast<std::size_t>(length), 1 / static_cast<double>(length));
@@ -111,7 +111,7 @@ std::vector<double> token_weights(node_gate_inputs<Io> const& in, index b, index
   return a;
 }
 
-// pool(X) of sequence b; 0 if it has no tokens. Tokens that weigh nothing are not looked at.
+// pool(X) of sequence b; 0 if it has no tokens. Tokens of weight 0 are not read.
 template <class Io>
 std::vector<double> pooled(node_gate_inputs<Io> const& in, index b, std::vector<double> const& a) {
   std::vector<double> sum(static_cast<std::size_t>(in.channels()));
@@ -124,7 +124,7 @@ std::vector<double> pooled(node_gate_inputs<Io> const& in, index b, std::vector<
   return sum;
 }
 
-// [B, S] logits, or their gradients: few, and in double, as spectra are.
+// Checks logits or their gradients, [B, S], in double.
 template <class T>
 void check_node_logits(char const* name, view<T, 2> const& logits, index batch, index nodes) {
   check_extent(name, "batch", logits.extent[0], batch);
@@ -132,37 +132,9 @@ void check_node_logits(char const* name, view<T, 2> const& logits, index batch, 
   require(logits.data || batch * nodes == 0, name, " has no data; it must point to its values");
 }
 
-}  // namespace wane::impl
-
-namespace wane {
-
-// logits [B, S] receive theirs; sums are in double. Padding behind the `lengths` of a batch is not
-// read; a sequence without tokens has b. Throws wane::error, before anything is written, when a
-// shape does not fit, or a sequence that has tokens lacks the one asked for.
-template <class Io>
-void node_gate(node_gate_inputs<Io> const& in, view<double, 2> logits,
-               std::span<index const> lengths = {}) {
-  impl::check_node_gate(in, lengths);
-  impl::check_node_logits("logits", logits, in.x.extent[0], in.nodes());
-  for (index b = 0; b < in.x.extent[0]; ++b) {
-    index const length = impl::tokens_of(b, in.x.extent[1], {}, lengths).end;
-    std::vector<double> const pool = impl::pooled(in, b, impl::token_weights(in, b, length));
-    for (index k = 0; k < in.nodes(); ++k) {
-      double logit = static_cast<double>(in.bias(k));
-      for (std::size_t i = 0; i < pool.size(); ++i)
-        logit += static_cast<double>(in.weight(k, i)) * pool[i];
-      logits(b, k) = logit;
-    }
-  }
-}
-
-}  // namespace wane
-
-namespace wane::impl {
-
-// From dL/dpool of sequence b to dL/dx of its tokens; dL/du is added to of_query. With
-// s_t = u . x_t / sqrt(D), dpool/ds_t = a_t (x_t - pool), and these add up to 0 over t, so that
-// dL/du may be taken of x_t - pool, where a common offset of the tokens has no digits to cost.
+// From dL/dpool of sequence b to dL/dx of its tokens; adds dL/du to of_query. With
+// s_t = u . x_t / sqrt(D), dpool/ds_t = a_t (x_t - pool). These sum to 0 over t, so dL/du may use
+// x_t - pool in place of x_t, which keeps digits when the tokens have a common offset.
 template <class Io>
 void pooled_adjoint(node_gate_inputs<Io> const& in, index b, std::vector<double> const& a,
                     std::vector<double> const& pool, std::vector<double> const& of_pool,
@@ -195,9 +167,34 @@ void pooled_adjoint(node_gate_inputs<Io> const& in, index b, std::vector<double>
 
 namespace wane {
 
-// From dL/dlogit to the gradients with respect to x, weight, bias and query, likewise; those of the
-// parameters are summed over the batch, in double, and that of a query which nothing attends by is
-// 0. Gradients of padding are not written.
+//   wane::node_gate<float>({.x = x, .weight = W, .bias = b}, logits);
+//   auto const active = wane::spectra::active_nodes({&logits(0, 0), S});  // of sequence 0
+//
+// Writes the logits, [B, S]; sums are in double. Padding beyond `lengths` is not read. A sequence
+// without tokens gets b. Throws wane::error, before anything is written, when a shape does not fit,
+// or in.token lies beyond the end of a sequence that is not empty.
+template <class Io>
+void node_gate(node_gate_inputs<Io> const& in, view<double, 2> logits,
+               std::span<index const> lengths = {}) {
+  impl::check_node_gate(in, lengths);
+  impl::check_node_logits("logits", logits, in.x.extent[0], in.nodes());
+  for (index b = 0; b < in.x.extent[0]; ++b) {
+    index const length = impl::tokens_of(b, in.x.extent[1], {}, lengths).end;
+    std::vector<double> const pool = impl::pooled(in, b, impl::token_weights(in, b, length));
+    for (index k = 0; k < in.nodes(); ++k) {
+      double logit = static_cast<double>(in.bias(k));
+      for (std::size_t i = 0; i < pool.size(); ++i)
+        logit += static_cast<double>(in.weight(k, i)) * pool[i];
+      logits(b, k) = logit;
+    }
+  }
+}
+
+//   wane::node_gate_adjoint<float>(inputs, logit_gradient, {.weight = by_W, .bias = by_b});
+//
+// From dL/dlogit to the gradients with respect to x, weight, bias and query. Gradients of
+// parameters are summed over the batch, in double; that of query is 0 unless the pooling is
+// attention. Gradients of padding are not written. Throws wane::error as node_gate() does.
 template <class Io>
 void node_gate_adjoint(node_gate_inputs<Io> const& in,
                        std::type_identity_t<view<double const, 2>> logit_gradient,

@@ -1,4 +1,4 @@
-// order_map: the fractional order of each token, from the token and how attention is spread (VORT).
+// order_map: the fractional order of each token, from the token and its attention entropy (VORT).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,9 +13,9 @@ namespace wane {
 
 // alpha_i = least + (1 - least) sigma(W [x_i; H_i; e_i] + b), in [least, 1]   (VORT, eq. 11)
 //
-// x: [B, T, D]; entropy: H in nats, and indicator: e, of tokens to keep, 0 or 1, both [B, T, heads]
-// (strides of 0 give all heads the same); weight: W, [heads, D + 2], bias: b, [heads]. An entropy
-// or indicator without data counts as 0.
+// x: [B, T, D]. entropy: H in nats; indicator: e, 1 for tokens to keep, otherwise 0; both
+// [B, T, heads], where strides of 0 share one value among the heads, and 0 if absent. weight: W,
+// [heads, D + 2]. bias: b, [heads].
 template <class Io>
 struct order_map_inputs {
   view<Io const, 3> x;
@@ -26,7 +26,7 @@ struct order_map_inputs {
   recurrence_shape shape() const { return {x.extent[0], x.extent[1], weight.extent[0]}; }
 };
 
-// Any may be absent. The entropy has a gradient in each head, [B, T, heads].
+// Any may be absent. The gradient of entropy is [B, T, heads].
 template <class Io>
 struct order_map_gradients {
   view<Io, 3> x = {};
@@ -55,7 +55,7 @@ void check_order_map(order_map_inputs<Io> const& in, double least, std::span<ind
   require(least > 0 && least < 1, "least is ", least, "; it must be between 0 and 1");
 }
 
-// W [x; H; e] + b of a token and head.
+// W [x; H; e] + b for a token and head.
 template <class Io>
 double order_logit(order_map_inputs<Io> const& in, place<> at) {
   index const d = in.x.extent[2];
@@ -68,7 +68,7 @@ double order_logit(order_map_inputs<Io> const& in, place<> at) {
   return z;
 }
 
-// Calls use(at) for every token of every sequence, `at` its first head.
+// Calls use(at) for every token of every sequence, with `at` in head 0.
 template <class Use>
 void for_each_token(recurrence_shape const& shape, std::span<index const> lengths, Use const& use) {
   for (index b = 0; b < shape.batch; ++b)
@@ -79,10 +79,13 @@ void for_each_token(recurrence_shape const& shape, std::span<index const> length
 
 namespace wane {
 
-// alpha [B, T, heads] receives the orders, exactly `least` and 1 where the map saturates; sums are
-// in double. Padding behind the `lengths` of a batch is neither read nor written. `alpha` does not
-// overlap the inputs. Throws wane::error, before anything is written, when a shape does not fit, or
-// `least` is not between 0 and 1.
+//   wane::order_map<float>({.x = x, .weight = W, .bias = b}, 0.1, alpha);
+//   wane::run(wane::retention(value, alpha, weights.table()), y);
+//
+// Writes the orders, alpha, [B, T, heads]; exactly `least` or 1 where the map saturates. Sums are
+// in double. Padding beyond `lengths` is neither read nor written. `alpha` does not overlap the
+// inputs. Throws wane::error, before anything is written, when a shape does not fit, or `least` is
+// not between 0 and 1.
 template <class Io>
 void order_map(order_map_inputs<Io> const& in, double least, token_view<Io> alpha,
                std::span<index const> lengths = {}) {
@@ -97,9 +100,11 @@ void order_map(order_map_inputs<Io> const& in, double least, token_view<Io> alph
   });
 }
 
-// From dL/dalpha to the gradients with respect to x, weight, bias and entropy, likewise; those of
-// weight and bias are summed over all tokens, in double. Where the map is so far saturated that its
-// slope is 0 in double, a token has none, whatever it holds.
+//   wane::order_map_adjoint<float>(inputs, 0.1, alpha_gradient, {.weight = by_W, .bias = by_b});
+//
+// From dL/dalpha to the gradients with respect to x, weight, bias and entropy. Gradients of weight
+// and bias are summed over all tokens, in double. A token whose slope is 0 in double, because the
+// map saturates, adds nothing, even if it is not finite. Throws wane::error as order_map() does.
 template <class Io>
 void order_map_adjoint(order_map_inputs<Io> const& in, double least,
                        std::type_identity_t<token_view<Io const>> alpha_gradient,
@@ -116,7 +121,7 @@ void order_map_adjoint(order_map_inputs<Io> const& in, double least,
   }
   if (to.bias.data) check_extent("the gradient of bias", "heads", to.bias.extent[0], s.heads);
 
-  // In each head of [x; H; e] and then of b.
+  // For each head the gradients of W, in the order [x; H; e], and then of b.
   std::vector<double> sums(static_cast<std::size_t>(s.heads * (d + 3))), of_x;
   impl::for_each_token(s, lengths, [&](place<> at) {
     of_x.assign(static_cast<std::size_t>(d), 0);

@@ -1,4 +1,4 @@
-// Plasticity: the loss that tells each token which order it should have had (VORT, section 5).
+// plasticity_loss: the loss by which the orders of tokens learn (VORT, section 5).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,15 +14,15 @@
 
 namespace wane {
 
-// What a token asks for, and where it should have found it.
+// Queries and keys of the tokens, their orders, and the token that each query should find.
 template <class Io>
 struct plasticity_inputs {
   sequence_view<Io const> query, key;  // [B, T, H, K]
   token_view<Io const> alpha;          // [B, T, H]
-  // i*(t) < t, [B, T, H], or -1 for a token that looks for none; one source for all heads is a view
-  // with a stride of 0.
+  // i*(t) < t, [B, T, H]: the token that query t should find, or -1 for none. A view with a stride
+  // of 0 shares it among the heads.
   token_view<index const> source;
-  std::optional<double> scale = {};  // of q . k; 1/sqrt(K) when nothing is said
+  std::optional<double> scale = {};  // of q . k; absent: 1/sqrt(K)
 
   // Throws wane::error when shapes do not fit, data are missing, or a source is not before its
   // token.
@@ -55,7 +55,7 @@ struct plasticity_inputs {
 
 namespace wane::impl {
 
-// What the queries of one head add to the loss and to its gradient, kernels those of its tokens.
+// The loss and its gradient for the queries of one head; kernels[i] is the kernel of token i.
 template <class Io, class Kernel>
 class plasticity_of_head {
  public:
@@ -74,7 +74,7 @@ class plasticity_of_head {
     for (index i = 0; i < t; ++i) log_share_[at(i)] -= greatest + std::log(total);
     return -log_share_[at(source)];
   }
-  // Of that loss, which was the last; added.
+  // Adds the gradient of the loss of the last call of loss(), which must be that of query t.
   void add_gradient(index t, index source, double* gradient) const {
     for (index i = 0; i < t; ++i) {
       auto const& kernel = kernels_[at(i)];
@@ -92,58 +92,11 @@ class plasticity_of_head {
   std::vector<double> log_share_;  // log p
 };
 
-}  // namespace wane::impl
-
-namespace wane {
-
-// L = -sum_t log p_{i*(t), t},    p_it = r_it / sum_{j < t} r_jt,
-// r_it = e^{scale q_t . k_i} w_{t-i}(alpha_i),                                      (VORT, eq. 24)
-// summed over batch and heads, in nats, and, if alpha_gradient [B, T, H] is not absent,
-//   dL/dalpha_i = sum_t (p_it - [i = i*(t)]) d log w_{t-i}/dalpha_i,    over t > i with a source.
-// kernel_of(alpha) is a function of the lag, w, with a member derivative(lag), dw/dalpha: exact
-// weights are [](double alpha) { return spectra::gruenwald_letnikov(alpha); }.
-//
-// Takes O(T^2 K) time and O(T) memory, in double and in logarithms, so that scores may be of any
-// size. Where a weight is negative loss and gradient are NaN, where it is 0 the gradient. Throws
-// wane::error, before anything is written, for what inputs.check() or kernel_of refuse.
-template <class Io, std::invocable<double> KernelOf>
-double plasticity_loss(plasticity_inputs<Io> const& inputs, KernelOf const& kernel_of,
-                       token_view<Io> alpha_gradient = {}) {
-  inputs.check();
-  auto const& [batch, tokens, heads, rows] = inputs.query.extent;
-  check_if_present("alpha_gradient", alpha_gradient, {batch, tokens, heads, 1, 1});
-  std::vector<double> gradient(static_cast<std::size_t>(batch * heads * tokens));
-  double loss = 0, *of_head = gradient.data();  // [B, H, T]
-  for (index b = 0; b < batch; ++b)
-    for (index h = 0; h < heads; ++h, of_head += tokens) {
-      std::vector<decltype(kernel_of(1.0))> kernels;
-      for (index i = 0; i < tokens; ++i)
-        kernels.push_back(kernel_of(static_cast<double>(inputs.alpha.read({b, i, h}))));
-      impl::plasticity_of_head head(inputs, b, h, kernels);
-      for (index t = 1; t < tokens; ++t) {
-        index const source = inputs.source.read({b, t, h});
-        if (source < 0) continue;
-        loss += head.loss(t, source);
-        if (alpha_gradient.data) head.add_gradient(t, source, of_head);
-      }
-    }
-  of_head = gradient.data();
-  for (index b = 0; b < batch; ++b)
-    for (index h = 0; h < heads; ++h, of_head += tokens)
-      for (index t = 0; t < tokens; ++t)
-        alpha_gradient.write({b, t, h}, static_cast<widened<Io>>(of_head[t]));
-  return loss;
-}
-
-}  // namespace wane
-
-namespace wane::impl {
-
-// w_l(alpha) = sum_s c_s(alpha) e^{-r_s l} for orders of some nodes and lags below `lags`.
+// Kernels w_l(alpha) = sum_s c_s(alpha) e^{-r_s l} of order_nodes, for lags below `lags`.
 template <class Nodes>
 class kernels_on_nodes {
  public:
-  // Throws wane::error when there are no nodes. What they view must outlive this.
+  // Throws wane::error when there are no nodes. The memory they view must outlive this object.
   kernels_on_nodes(Nodes const& nodes, index lags) : nodes_(nodes) {
     require(nodes.present(),
             "the nodes of plasticity are empty; they must be those of spectra::order_weights or "
@@ -191,13 +144,59 @@ class kernels_on_nodes {
 
 namespace wane {
 
-// The same with the weights of retention, those of sums of exponentials: O(T^2 (K + S)) time and
-// O(T S) memory. Beyond the horizon of the nodes these are no power laws, but positive still.
+// L = -sum_t log p_{i*(t), t},    p_it = r_it / sum_{j < t} r_jt,
+// r_it = e^{scale q_t . k_i} w_{t-i}(alpha_i),                                      (VORT, eq. 24)
+// summed over batch and heads, in nats, and, if alpha_gradient [B, T, H] is not absent,
+//   dL/dalpha_i = sum_t (p_it - [i = i*(t)]) d log w_{t-i}/dalpha_i,    over t > i with a source.
 //
-// nodes: of spectra::order_weights, order_banks, or others that are order_nodes. With banks that
-// share a write (routing::linear) the derivative is the slope between two of them, at a bank that
-// from below. Where the nearest takes it all, w does not change but where it jumps: the loss is
-// there, and its gradient is 0, from which no order learns.
+//   double const loss = wane::plasticity_loss<float>(
+//       inputs, [](double alpha) { return wane::spectra::gruenwald_letnikov(alpha); }, gradient);
+//   wane::plasticity_step<float>(alpha, gradient, 0.01, 0.1);
+//
+// kernel_of(alpha) returns a function w of the lag with a member derivative(lag), dw/dalpha; the
+// example takes the exact weights.
+//
+// Takes O(T^2 K) time and O(T) memory, in double. Works with logarithms, so scores may have any
+// size. A negative weight makes loss and gradient NaN, a weight of 0 the gradient. Throws
+// wane::error, before anything is written, when inputs.check() or kernel_of does.
+template <class Io, std::invocable<double> KernelOf>
+double plasticity_loss(plasticity_inputs<Io> const& inputs, KernelOf const& kernel_of,
+                       token_view<Io> alpha_gradient = {}) {
+  inputs.check();
+  auto const& [batch, tokens, heads, rows] = inputs.query.extent;
+  check_if_present("alpha_gradient", alpha_gradient, {batch, tokens, heads, 1, 1});
+  std::vector<double> gradient(static_cast<std::size_t>(batch * heads * tokens));
+  double loss = 0, *of_head = gradient.data();  // [B, H, T]
+  for (index b = 0; b < batch; ++b)
+    for (index h = 0; h < heads; ++h, of_head += tokens) {
+      std::vector<decltype(kernel_of(1.0))> kernels;
+      for (index i = 0; i < tokens; ++i)
+        kernels.push_back(kernel_of(static_cast<double>(inputs.alpha.read({b, i, h}))));
+      impl::plasticity_of_head head(inputs, b, h, kernels);
+      for (index t = 1; t < tokens; ++t) {
+        index const source = inputs.source.read({b, t, h});
+        if (source < 0) continue;
+        loss += head.loss(t, source);
+        if (alpha_gradient.data) head.add_gradient(t, source, of_head);
+      }
+    }
+  of_head = gradient.data();
+  for (index b = 0; b < batch; ++b)
+    for (index h = 0; h < heads; ++h, of_head += tokens)
+      for (index t = 0; t < tokens; ++t)
+        alpha_gradient.write({b, t, h}, static_cast<widened<Io>>(of_head[t]));
+  return loss;
+}
+
+//   double const loss = wane::plasticity_loss<float>(inputs, weights.table(), gradient);
+//
+// The loss with the weights of retention, which are sums of exponentials: O(T^2 (K + S)) time and
+// O(T S) memory. Beyond the horizon of the nodes the weights are positive but no power laws.
+//
+// nodes: the table of spectra::order_weights or order_banks, or other order_nodes. With
+// routing::linear the derivative is the slope between two banks, and at a bank the slope from
+// below. With routing::nearest w is piecewise constant in alpha, so the gradient is 0 and no order
+// learns.
 template <class Io, class Nodes>
 requires spectra::order_nodes<Nodes, spectra::impl::number_of<Nodes>>
 double plasticity_loss(plasticity_inputs<Io> const& in, Nodes const& nodes,
@@ -206,7 +205,7 @@ double plasticity_loss(plasticity_inputs<Io> const& in, Nodes const& nodes,
                          alpha_gradient);
 }
 
-// alpha <- clamp(alpha - step gradient, least, 1), all [B, T, H]: a step of the descent, projected.
+// alpha <- clamp(alpha - step gradient, least, 1), both [B, T, H]: a step of projected descent.
 // Throws wane::error, before anything is written, when shapes do not fit, step is negative or not
 // finite, or least is outside (0, 1]. An order whose gradient is NaN becomes NaN.
 template <class Io>

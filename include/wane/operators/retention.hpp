@@ -1,4 +1,4 @@
-// retention: power-law memory in which every token fades with its own fractional order (VORT).
+// retention: power-law memory with a fractional order for each token (VORT).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,12 +11,14 @@ namespace wane {
 
 // y_t = sum_{i <= t} w_{t-i}(alpha_i) v_i, with Gruenwald-Letnikov weights w (VORT, eq. 2), as
 //   M_{t,s} = e^{-r_s} M_{t-1,s} + c_s(alpha_t) v_t,   y_t = d(alpha_t) v_t + sum_s M_{t,s}
-// on rates that all orders share, with a gradient by alpha; or, eq. 12 itself, on banks of fixed
-// orders, S the nodes of all of them. The state is [B, H, S, V]. (RetNet is `retnet`.)
+// on rates that all orders share, with a gradient by alpha, or on banks of fixed orders (eq. 12).
+// The state is [B, H, S, V], S the number of nodes, in all banks together. (RetNet is `retnet`.)
 //
-// value: v, [B, T, H, V]; alpha: [B, T, H], in [least, 1]; nodes: of spectra::order_weights or
-// order_banks, or others that are order_nodes. Orders outside give NaN; see
-// spectra::impl::order_within.
+//   wane::spectra::order_weights<float> const weights(wane::spectra::shared_rates(16, 4096));
+//   wane::run(wane::retention(value, alpha, weights.table()), y);
+//
+// value: v, [B, T, H, V]. alpha: [B, T, H], in [least, 1]; orders more than 1/128 outside give NaN.
+// nodes: the table of spectra::order_weights or order_banks, or other order_nodes.
 template <class Io, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 class retention {

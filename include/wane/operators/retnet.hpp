@@ -1,4 +1,4 @@
-// retnet: linear attention whose heads forget at constant rates, each its own.
+// retnet: linear attention with a constant decay for each head.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +9,13 @@ namespace wane {
 
 // S_t = gamma_h S_{t-1} + k_t v_t^T,   y_t = scale S_t^T q_t
 // (Sun et al. 2023, eq. 6, without its rotation and group norm. VORT's power-law retention is
-// `retention`.) log_decay: log gamma, [H], as constant_gate holds it, or another gate of heads.
+// `retention`.)
+//
+//   wane::retnet<float> const memory({q, k, v}, {wane::view<float const, 1>(log_gamma, H)});
+//   wane::run(memory, y);
+//
+// log_decay: log gamma, [H], as constant_gate holds it, or another gate of heads. The state is
+// [B, H, K, V].
 template <class Io, head_gate Gate = constant_gate<widened<Io>>, class Accumulate = widened<Io>>
 class retnet : public gla<Io, Gate, Accumulate> {
  public:

@@ -1,4 +1,4 @@
-// retrieval: values found by their keys, each faded by a power law of its own order (VORT).
+// retrieval: values found by key, each under a power law of its own order (VORT).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,19 +10,19 @@
 
 namespace wane {
 
-// What the sums of values are divided by: nothing, the same sums of ones, or sums of ones that do
-// not fade (wane/operators/undecayed_retrieval.hpp).
+// The divisor of the sums of values: none, the same sums of ones (decayed), or sums of ones without
+// decay (undecayed: wane/operators/undecayed_retrieval.hpp).
 enum class normaliser { none, decayed, undecayed };
 
-// Whether a token reads what it writes itself (VORT, eq. 14) or only what was there before (13).
+// Whether a token reads its own write (VORT, eq. 14) or only earlier ones (eq. 13).
 enum class own_token { included, excluded };
 
 struct retrieval_options {
-  keyed_options keys = {};  // scale 1 when nothing is said
+  keyed_options keys = {};  // an absent scale is 1
   own_token own = own_token::included;
-  double floor = 1e-10;  // of denominators
+  double floor = 1e-10;  // the least denominator
 
-  // keys, with a scale.
+  // `keys` with its scale filled in.
   keyed_options of_keys() const {
     keyed_options all = keys;
     all.scale = all.scale.value_or(1);
@@ -30,19 +30,22 @@ struct retrieval_options {
   }
 };
 
-// n_t = sum_{i <= t} phi(q_t) . phi(k_i) w_{t-i}(alpha_i) v_i, with the weights w of retention, and
-// decayed n_t / max(d_t, floor), d_t the same sum of ones in place of v_i (VORT, eq. 14 to 16), as
+// y_t = n_t, or with normaliser::decayed n_t / max(d_t, floor), where
+//   n_t = sum_{i <= t} phi(q_t) . phi(k_i) w_{t-i}(alpha_i) v_i, with the weights w of retention,
+// and d_t is the same sum with 1 in place of v_i (VORT, eq. 14 to 16). Computed as
 //   G_{t,(s,f)} = e^{-r_s} G_{t-1,(s,f)} + c_s(alpha_t) phi(k_t)_f v_t^T
 //   n_t = sum_s phi(q_t)^T e^{-r_s} G_{t-1,s} + w_0(alpha_t) phi(q_t) . phi(k_t) v_t
-// The state is [B, H, S F, V], S nodes of F features each, and where there are denominators has a
-// column more, that of a value that is always 1. Where the own token is excluded, sums are i < t,
-// and n_t has no second part.
+// The state is [B, H, S F, V], S nodes of F features each; with denominators it has one more
+// column, for a value of 1. With own_token::excluded the sums are over i < t, and n_t has no second
+// part.
 //
-// query, key: features phi, [B, T, G, F], that somebody mapped (feature_maps.hpp), so that
-// phi(q) . phi(k) >= 0 where there are denominators; value: v, [B, T, H, V]; alpha: [B, T, H], in
-// [least, 1]; nodes: of spectra::order_weights, or others that are spectra::order_nodes. Orders
-// outside give NaN; see spectra::impl::order_within. The floor, as in linear_attention, is in the
-// place of the paper's epsilon_0, which is added.
+//   wane::retrieval<float> const memory({phi_q, phi_k, v}, alpha, weights.table());
+//   wane::run(memory, y);
+//
+// query, key: features phi, [B, T, G, F] (feature_maps.hpp); with denominators phi(q) . phi(k) >=
+// 0. value: v, [B, T, H, V]. alpha: [B, T, H], in [least, 1]; orders more than 1/128 outside give
+// NaN. nodes: the table of spectra::order_weights or order_banks, or other order_nodes. The paper
+// adds epsilon_0 to denominators; here `floor` bounds them from below, as in linear_attention.
 template <class Io, normaliser Normaliser = normaliser::decayed, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 class retrieval : public impl::keyed_memory<Io, Accumulate> {
@@ -79,7 +82,7 @@ class retrieval : public impl::keyed_memory<Io, Accumulate> {
     check("alpha", alpha_, keyed::shape());
   }
 
-  // That of the state; outputs have the columns of value.
+  // The shape of the state; outputs have the columns of value.
   WANE_HOST_DEVICE recurrence_shape shape() const {
     recurrence_shape size = keyed::shape();
     size.rows *= nodes_.nodes(), size.columns += divides;
@@ -168,8 +171,8 @@ class retrieval : public impl::keyed_memory<Io, Accumulate> {
   };
 
  private:
-  // Row s F + f is that of node s and feature f: of(s, f), f lanes where `row` is. Where these lie
-  // in two nodes, each has its own.
+  // of(s, f) for row s F + f, which belongs to node s and feature f. Lanes of rows give lanes of
+  // features; lanes that span two nodes are computed one by one.
   template <class Row>
   WANE_INLINE auto at_node(Row row, auto const& of) const {
     index const features = this->in_.key.extent[3];
@@ -186,15 +189,15 @@ class retrieval : public impl::keyed_memory<Io, Accumulate> {
     }
   }
 
-  // At lag 0: what every node has and, behind them, what none has.
+  // The sum at lag 0: over all nodes and the direct term behind them.
   WANE_INLINE Accumulate sum(auto const& of_node) const {
     Accumulate total(0);
     for (index s = 0; s <= nodes_.nodes(); ++s) total = total + of_node(s);
     return total;
   }
 
-  // With g_s the gradient of the key of node s: dL/dc_s = phi(k) . g_s, and sum_s c_s g_s of
-  // phi(k); that of phi(q) is the sum of the queries'. The own token adds to each.
+  // With g_s the gradient of the key of node s: dL/dc_s = phi(k) . g_s and dL/dphi(k) = sum_s c_s
+  // g_s. dL/dphi(q) is the sum of the gradients of the queries. The own token adds to each of them.
   template <class V>
   WANE_INLINE void give_terms(token const& x, place<> where, gradients const& to,
                               all_gradients<V> const& g) const {

@@ -1,4 +1,4 @@
-// rwkv7: a memory that decays row by row and erases along one key what another has to replace.
+// rwkv7: RWKV-7, a memory with a decay for each row that erases along one key and writes another.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,12 +15,15 @@ struct rwkv7_inputs {
 
 // S_t = diag(e^{g_t}) S_{t-1} - (a_t o c_t) (c_t^T S_{t-1}) + k_t v_t^T
 // y_t = S_t^T r_t + (r_t . (rho o k_t)) v_t
-// (Peng et al. 2025: c is the removal key, kappa hat, a the in-context learning
-// rate, k the replacement key, rho the bonus.)
+// (Peng et al. 2025: c is the removal key, kappa hat; a the in-context learning rate; k the
+// replacement key; rho the bonus.)
 //
-// in: r (query), k (key) and v (value). log_decay: g, [B, T, H, K], or a gate of rows. removal: c,
-// normalised here when options say so (r and k are not). rate: a. bonus: rho. The scale is 1 unless
-// options say otherwise, and scales y, without the bonus.
+//   wane::rwkv7<float> const memory({r, k, v}, log_decay, {c, a, {rho, H, K}}, {.normalise =
+//   true}); wane::run(memory, y);
+//
+// in: r (query), k (key) and v (value). log_decay: g, [B, T, H, K], or a gate of rows. removal: c;
+// options.normalise normalises c, but not r and k. rate: a. bonus: rho. The scale, 1 if absent,
+// multiplies y without the bonus. The state is [B, H, K, V].
 template <class Io, row_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
 class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
@@ -91,8 +94,8 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
     return x;
   }
 
-  // Any may be absent; log_decay has the shape of the gate, and bonus is that of each token,
-  // [B, T, H, K], to be summed over tokens and batch.
+  // Any may be absent. log_decay has the shape of the gate. bonus, [B, T, H, K], holds the part of
+  // each token; sum_over_tokens() adds them up.
   struct gradients {
     keyed_gradients<Io> in;
     impl::gate_gradient<Gate, Io> log_decay;

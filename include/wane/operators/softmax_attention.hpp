@@ -1,4 +1,4 @@
-// Softmax attention, exact: the baseline that keeps every key and value, and no state.
+// softmax_attention: exact softmax attention over all keys, the baseline.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,31 +11,33 @@
 namespace wane {
 
 struct softmax_attention_options {
-  // Queries are multiplied by this; 1/sqrt(K) when nothing is said.
+  // Queries are multiplied by this; absent: 1/sqrt(K).
   std::optional<double> scale = {};
-  // A query sees its own token and the window - 1 before it; 0: all.
+  // A query sees its own token and the window - 1 tokens before it; 0: all.
   index window = 0;
-  // false: a query sees all keys, those of later tokens or of another sequence.
+  // false: a query sees all keys, also those of later tokens or of another sequence.
   bool causal = true;
   head_groups groups = head_groups::interleaved;
-  // Outputs have one more column, the entropy of p_t in nats: H_t = -sum_s p_ts log p_ts.
+  // true: outputs have one more column, the entropy of p_t in nats: H_t = -sum_s p_ts log p_ts.
   bool entropy = false;
 };
 
-// y_t = sum_s p_ts value_s,    p_t = softmax over the s <= t in the window of scale query_t .
-// key_s, or over all s where it is not causal.
+//   wane::attend(wane::softmax_attention<float>({q, k, v}, {.window = 256}), y);
 //
-// query [B, T, H, K], key [B, S, H, K], value [B, S, H, V] and y [B, T, H, V], with the entropy
-// [B, T, H, V + 1]; any of the three may have fewer heads, which divide H (keys and values of
-// grouped queries, say). Causal: S >= T, the queries are those of the last T tokens, the S - T keys
-// before them a cache. A score of -inf weighs nothing; where all are -inf, y is 0, and so is its
-// entropy. Made for attend() and attend_adjoint() (wane/run).
+// y_t = sum_s p_ts value_s, where p_t is the softmax of scale query_t . key_s over the s <= t in
+// the window, or over all s where it is not causal.
+//
+// query is [B, T, H, K], key [B, S, H, K], value [B, S, H, V] and y [B, T, H, V]; with the entropy
+// y is [B, T, H, V + 1]. Each of query, key and value may have fewer heads, whose number divides H.
+// Causal attention needs S >= T: queries belong to the last T tokens, and the S - T keys before
+// them are a cache. A score of -inf has weight 0; where all scores are -inf, y and its entropy are
+// 0. Runs with attend() and attend_adjoint() (wane/run/attention).
 template <class Io>
 class softmax_attention {
  public:
   using accumulate = widened<Io>;
   using matrix = view<Io const, 2>;
-  // Gradients have H heads each: those of grouped heads are to be summed (sum_over_groups).
+  // All gradients have H heads; sum_over_groups() adds up the heads that share a query or key.
   using gradients = keyed_gradients<Io>;
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
@@ -71,7 +73,7 @@ class softmax_attention {
               " has no data; it must point to its values");
   }
 
-  // Of the output without its entropy; its rows are K.
+  // The shape of the output without the entropy; rows are K.
   recurrence_shape shape() const {
     auto const &q = in_.query.extent, &k = in_.key.extent, &v = in_.value.extent;
     return {q[0], q[1], std::max({q[2], k[2], v[2]}), q[3], v[3]};
@@ -83,7 +85,7 @@ class softmax_attention {
   bool causal() const { return causal_; }
   accumulate scale() const { return scale_; }
 
-  // What output head h reads: [T, K], [S, K] and [S, V].
+  // The matrices that output head h reads: [T, K], [S, K] and [S, V].
   matrix query(index b, index h) const { return head_of(in_.query, b, h); }
   matrix key(index b, index h) const { return head_of(in_.key, b, h); }
   matrix value(index b, index h) const { return head_of(in_.value, b, h); }

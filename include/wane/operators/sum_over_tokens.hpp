@@ -1,4 +1,4 @@
-// sum_over_tokens: from the gradients of every token to that of a parameter all tokens share.
+// sum_over_tokens: adds up gradients of tokens for a parameter that all tokens share.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,9 +7,11 @@
 
 namespace wane {
 
-// to[h, c] = the sum of from[b, t, h, c] over b and t, in double and always in the same order;
-// `lengths` are those of a padded batch, as in run_options. Throws wane::error when the shapes do
-// not fit.
+//   wane::sum_over_tokens(bonus_of_tokens, wane::view<float, 2>(bonus, H, K));
+//
+// to[h, c] is the sum of from[b, t, h, c] over b and t, in double and always in the same order.
+// `lengths` are the lengths of a padded batch, as in run_options. Throws wane::error when the
+// shapes do not fit.
 template <class T, class To>
 void sum_over_tokens(sequence_view<T> from, view<To, 2> to, std::span<index const> lengths = {}) {
   impl::check_sequences({}, lengths, from.extent[0], from.extent[1]);
@@ -25,7 +27,7 @@ void sum_over_tokens(sequence_view<T> from, view<To, 2> to, std::span<index cons
     }
 }
 
-// The same of one number a head.
+// The sum of one number for each head: to[h] of from[b, t, h].
 template <class T, class To>
 void sum_over_tokens(token_view<T> from, view<To, 1> to, std::span<index const> lengths = {}) {
   auto const& [batch, time, heads] = from.extent;

@@ -1,4 +1,4 @@
-// retrieval whose values fade and whose denominators do not: a quotient of two recurrences (VORT).
+// retrieval with decaying values and denominators without decay, a quotient (VORT, eq. 13).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace wane::impl {
 
-// d_t = phi(q_t) . z_t, z_t = sum_{i <= t} phi(k_i), or, without the own token, i < t. The state is
-// [B, H, F, 1]; of the inputs the value gives nothing but its heads.
+// d_t = phi(q_t) . z_t, z_t = sum phi(k_i) over i <= t or, without the own token, i < t. The state
+// is [B, H, F, 1]. Of the value only the number of heads is used.
 template <class Io, class Accumulate = widened<Io>>
 class match_sum : public keyed_memory<Io, Accumulate> {
   using keyed = keyed_memory<Io, Accumulate>;
@@ -25,7 +25,7 @@ class match_sum : public keyed_memory<Io, Accumulate> {
     return size;
   }
 
-  // What of its own match a token reads.
+  // The factor of the own token in d_t: 1 or 0.
   WANE_INLINE Accumulate own() const { return own_; }
 
   struct token {
@@ -56,9 +56,12 @@ class match_sum : public keyed_memory<Io, Accumulate> {
 
 namespace wane {
 
+//   using wane::normaliser;
+//   wane::retrieval<float, normaliser::undecayed> const memory({phi_q, phi_k, v}, alpha, nodes);
+//
 // y_t = n_t / max(d_t, floor), with the n_t of retrieval and d_t = sum_i phi(q_t) . phi(k_i), both
 // over i <= t or, without the own token, i < t (VORT, eq. 13). Inputs, options and errors are those
-// of retrieval. The state is that of a pair: n's, [S F, V], and then z, [F, 1].
+// of retrieval. The state is a pair: that of n, [S F, V], and then z, [F, 1].
 template <class Io, class Accumulate, spectra::order_nodes<Accumulate> Nodes>
 class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
     : public quotient_of<retrieval<Io, normaliser::none, Accumulate, Nodes>,
@@ -86,8 +89,8 @@ class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
   };
 
  private:
-  // Queries and keys are read by both: what the denominator gives them is held, [B, T, H, 2 F], in
-  // the accumulating type, and added to what the numerator does.
+  // Numerator and denominator share queries and keys. The gradients from the denominator are held,
+  // [B, T, H, 2 F] in the accumulating type, until those from the numerator are added.
   struct shared_gradients {
     using memory = sequence_view<Accumulate>;
 
@@ -117,7 +120,7 @@ class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
       WANE_INLINE sink at(denominator const& op, place<> where) const { return {*this, op, where}; }
     };
 
-    // The sums over nodes are left by the numerator's own chain rule in the rows of the first node.
+    // The chain rule of the numerator leaves its sums over nodes in the rows of the first node.
     struct of_numerator {
       gradients to;
       memory held;

@@ -1,4 +1,4 @@
-// vla: variational linear attention, an associative memory that writes where it knows least.
+// vla: variational linear attention, which writes along M^-1 k, away from earlier keys.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,9 +8,9 @@
 namespace wane {
 
 // query, key: [B, T, G, K] of features (feature_maps.hpp), value: [B, T, H, V], as keyed_inputs.
-//   direction  [B, T, G, K], what penalty directions are made of, W_u k, say: u = length
-//              direction / |direction|; absent: u is the key
-//   lambda     [H], > 0; absent: that of the options for every head
+//   direction  [B, T, G, K], such as W_u k: the penalty direction is u = length direction /
+//              |direction|; absent: u is the key
+//   lambda     [H], > 0; absent: options.lambda for every head
 template <class Io>
 struct vla_inputs {
   using rows = sequence_view<Io const>;
@@ -27,43 +27,47 @@ struct vla_inputs {
 };
 
 struct vla_options {
-  // The penalty on what a memory holds, before any key: smaller forgets less of what it was told,
-  // and is harder on float (docs/operators/vla.md).
+  // The penalty lambda I before any key. A smaller one recalls better and needs more digits
+  // (docs/operators/vla.md).
   double lambda = 1e-3;
-  // |u| of given directions: 1 as equation 8 has it, 1/sqrt(K) as Algorithm 1.
+  // |u| of given directions: 1 in equation 8, 1/sqrt(K) in Algorithm 1.
   double length = 1;
-  // The paper's: {20, 1e-3}.
+  // Adds `amount` I to M^-1 every `every` tokens, 0: never. The paper has {20, 1e-3}.
   penalty_refresh refresh = {};
-  // With a gate: whether S fades as M does; and M takes lambda I in again where less than this part
-  // of it is left, in (0, 1).
+  // With a gate: whether S decays as M does; and the part of lambda I in M, in (0, 1), below which
+  // it is restored.
   bool memory_fades = true;
   double renewal = 0.25;
   // Queries are multiplied by this.
   double scale = 1;
-  // Queries, keys and directions become x / sqrt(|x|^2 + epsilon) first; or, to see what it is good
-  // for, queries and keys are taken as they are.
+  // true: queries, keys and directions become x / sqrt(|x|^2 + epsilon) first. false, for
+  // comparison: queries and keys are taken as they are.
   bool normalise = true;
   double epsilon = 1e-12;
   head_groups groups = head_groups::interleaved;
 
-  // What recalls best, for the rule rls and u = k; and the paper's, for unit and given directions.
+  // Options with the best recall, for the rule rls and u = k; and those of the paper, for the rule
+  // unit and given directions.
   static constexpr vla_options recall() { return {}; }
   static constexpr vla_options paper() { return {.lambda = 0.1, .refresh = {20, 1e-3}}; }
 };
 
 // M_t = M_{t-1} + u_t u_t^T, M_0 = lambda I;  alpha_t = M_t^-1 k_t, written as Rule says;
 // S_t = S_{t-1} + alpha_t (v_t - S_{t-1}^T k_t)^T,   y_t = scale S_t^T q_t
-// (Pandey and Singh, arXiv 2605.11196, equations 1, 8 and 18 to 20, whose S is transposed; without
-// the division of equation 11, which quotient_of adds: docs/operators/vla.md.)
+// (Pandey and Singh, arXiv 2605.11196, equations 1, 8 and 18 to 20, with S transposed; without the
+// division of equation 11, which quotient_of adds: docs/operators/vla.md.)
 //
-// With a gate of heads, log decays g, it forgets:
+//   wane::vla<float> const memory({q, k, v}, {.lambda = 1e-2});
+//   wane::run(memory, y);
+//
+// With a gate of heads, log decays g:
 //   M_t = e^g M_{t-1} + r_t I + u_t u_t^T,   S_t = D S_{t-1} + alpha_t (v_t - S_{t-1}^T D k_t)^T
-// where r_t gives lambda I back from time to time (wane/core/recurrence/fading_penalty.hpp), and D
-// is e^g, or 1 where the memory does not fade: rls then weighs every pair by the decays since.
+// where r_t restores lambda I from time to time (wane/core/recurrence/fading_penalty.hpp), and D is
+// e^g, or 1 where the memory does not fade. With rls every pair is weighed by the decays after it.
 //
-// The state of a head is K x (V + K): S, and the factor R of M = R^T R. M itself is never formed,
-// nor its inverse, so that it stays positive definite whatever the keys. One of zeros has seen
-// nothing. With a gate it has a column more: log l, and M = l R^T R.
+// The state of a head is K x (V + K): S, and the factor R of M = R^T R. Neither M nor its inverse
+// is formed, so M stays positive definite for all keys. A state of zeros is that before any token.
+// With a gate there is one more column, log l, and M = l R^T R.
 template <class Io, write_rule Rule = write_rule::rls, any_gate Gate = no_gate,
           class Accumulate = widened<Io>>
 class vla : public impl::gated_memory<Io, Gate, Accumulate> {
@@ -81,7 +85,7 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   explicit vla(vla_inputs<Io> const& in, vla_options const& options = {}) requires(!fades)
       : vla(in, Gate(), options) {}
-  // A template, so that {} are options.
+  // A template, so that {} as second argument means options.
   template <std::same_as<Gate> Given = Gate>
   vla(vla_inputs<Io> const& in, Given const& gate, vla_options const& options = {})
       : gated(in.keyed, gate, keyed_options_of(options, options.scale, options.normalise)),
@@ -110,7 +114,7 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
     if (lambda_.data) check_extent("lambda", "heads", lambda_.extent[0], in.keyed.value.extent[2]);
   }
 
-  // That of the state; outputs have the columns of value.
+  // The shape of the state; outputs have the columns of value.
   recurrence_shape shape() const {
     recurrence_shape size = keyed::shape();
     size.columns += size.rows + (fades ? 1 : 0);
@@ -168,7 +172,7 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
     return {*this, directions, origin, memory_fades_};
   }
 
-  // Any may be absent; direction is when that of the inputs is.
+  // Any may be absent; direction must be absent when the inputs have none.
   struct gradients {
     keyed_gradients<Io> in;
     sequence_view<Io> direction = {};
@@ -194,8 +198,8 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
     WANE_INLINE void give_decay(place<> at, Accumulate g) const requires fades {
       log_decay.write(at, g);
     }
-    WANE_INLINE void give_rows(vla const& op, place<> at, bool in_lanes, Accumulate* keys,
-                               Accumulate* directions) const {
+    WANE_INLINE void impl::give_rows(vla const& op, place<> at, bool in_lanes, Accumulate* keys,
+                                     Accumulate* directions) const {
       all_gradients<Accumulate> g{op.in_.key.extent[3], in_lanes, {}, keys, directions, {}, {}, {}};
       op.keyed::give_rows(op.terms_at(at), {{}, in.key, {}}, g);
       op.directions_.give_rows(op.directions_.terms_at(at), {direction, {}, {}}, g);

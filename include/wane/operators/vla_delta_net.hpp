@@ -1,4 +1,4 @@
-// vla_delta_net: what the VLA paper calls DeltaNet, a gate on what is kept and none on the error.
+// vla_delta_net: the DeltaNet of the VLA paper, a decayed memory with the error before the decay.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,9 +7,12 @@
 namespace wane {
 
 // S_t = beta_t S_{t-1} + k_t (v_t - S_{t-1}^T k_t)^T,   y_t = scale S_t^T q_t
-// (Pandey and Singh, arXiv 2605.11196, equation 4.) For comparison with that paper: beta is a decay
-// here, and in delta_net the strength of the write; and the error is that of the state before its
-// decay, where gated_delta_net takes the decayed one.
+// (Pandey and Singh, arXiv 2605.11196, equation 4.) For comparison with that paper. Here beta is a
+// decay; in delta_net it is the strength of the write. The error is that of the state before its
+// decay; gated_delta_net takes the decayed state.
+//
+//   wane::vla_delta_net<float> const memory({q, k, v}, decay, {.normalise = true});
+//   wane::run(memory, y);
 //
 // decay: beta, [B, T, H], a plain factor, in [0, 1].
 template <class Io, class Accumulate = widened<Io>>

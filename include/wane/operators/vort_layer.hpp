@@ -1,4 +1,4 @@
-// VORT's layer: retrieval of what keys find in all that was, and attention to the last tokens.
+// vort_layer: retrieval over the whole past plus attention to the last tokens (VORT).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,15 +8,18 @@
 
 namespace wane {
 
-// y_t = retrieval_t + local_attention_t (VORT, eq. 17), made of the two:
-//   vort_layer<float> const layer({features, alpha, nodes}, {{query, key, value}, {.window = 64}});
-// each with inputs, options and errors of its own, and both with the heads and columns of y, [B, T,
-// H, V]. Accumulate is the retrieval's; attention computes in widened<Io>, and gives no entropy:
-// where orders come of it (order_map), it is run before.
+//   wane::vort_layer<float> const layer({features, alpha, nodes},
+//                                       {{query, key, value}, {.window = 64}});
+//   wane::run(layer, y);
 //
-// The state is that of a pair, the retrieval's and then the ring of the last tokens; gradients are
-// {.first = those of retrieval, .second = {query, key, value}}, and that of a value that both read
-// is their sum.
+// y_t = retrieval_t + local_attention_t (VORT, eq. 17). Each part has inputs, options and errors of
+// its own; both have the heads and columns of y, [B, T, H, V]. Accumulate is the type of the
+// retrieval; attention computes in widened<Io>. The layer gives no entropy: where order_map needs
+// one, run local_attention before.
+//
+// The state is a pair: that of retrieval, then the ring of the last tokens. Gradients are
+// {.first = those of retrieval, .second = {query, key, value}}. The gradient of a value that both
+// parts read is the sum of the two.
 template <class Io, normaliser Normaliser = normaliser::decayed, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 using vort_layer = sum_of<retrieval<Io, Normaliser, Accumulate, Nodes>, local_attention<Io>>;

@@ -1,4 +1,4 @@
-// The checks at the doors of the spectra: counts, positive numbers, rates.
+// Checks of arguments of the spectra: counts, horizons, positive numbers, rates.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace wane::spectra::impl {
 
-// Horizons end here: beyond 2^53 a lag is no longer a double.
+// The longest horizon in steps: every lag up to 2^53 is a double.
 inline constexpr std::int64_t longest_horizon = std::int64_t{1} << 53;
 
 inline void require_count(std::int64_t count, char const* name) {

@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "wane/spectra/fit/sum_of_exponentials.hpp"
 #include "wane/spectra/orders/gruenwald_letnikov.hpp"
 

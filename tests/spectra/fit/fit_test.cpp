@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "wane/spectra/orders/gruenwald_letnikov.hpp"
 #include "wane/spectra/rates/geometric.hpp"
 #include "wane/spectra/rates/linear.hpp"

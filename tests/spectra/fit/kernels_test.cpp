@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 
 namespace {
 

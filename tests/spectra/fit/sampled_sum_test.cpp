@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "wane/spectra/fit/certify.hpp"
 #include "wane/spectra/fit/kernels.hpp"
 #include "wane/spectra/fit/lags.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "wane/spectra/orders/gruenwald_letnikov.hpp"
 
 namespace {

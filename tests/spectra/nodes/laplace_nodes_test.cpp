@@ -8,7 +8,7 @@
 #include <complex>
 #include <numbers>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 
 namespace {
 

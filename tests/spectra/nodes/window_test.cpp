@@ -7,7 +7,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "wane/spectra/fit/sum_of_exponentials.hpp"
 #include "wane/spectra/orders/quadrature_sums.hpp"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 
 namespace {
 

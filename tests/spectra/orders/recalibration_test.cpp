@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "support/nearness.hpp"
 #include "support/retention_problem.hpp"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "wane/spectra/fit/fit.hpp"
 
 namespace {

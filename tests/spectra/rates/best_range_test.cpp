@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "wane/spectra/fit/fit.hpp"
 #include "wane/spectra/orders/gruenwald_letnikov.hpp"
 

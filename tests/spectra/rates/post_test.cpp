@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "wane/spectra/fit/fit.hpp"
 
 namespace {

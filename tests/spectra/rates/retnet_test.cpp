@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 
 namespace {
 

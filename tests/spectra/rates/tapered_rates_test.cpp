@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "expect_refusal.hpp"
+#include "spectra/expect_refusal.hpp"
 #include "wane/spectra/rates/post_map.hpp"
 #include "wane/spectra/rates/taper.hpp"
 

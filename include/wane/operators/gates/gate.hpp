@@ -1,4 +1,4 @@
-// A gate says what log decay a token has in a head, or in each row of a head.
+// gate: gives the log decay of a token, for a head or for each row of a head.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +9,13 @@
 
 namespace wane {
 
-// Natural logarithms, <= 0. A tensor of log decays, [B, T, H] or [B, T, H, K], is a gate.
+// Log decays are natural logarithms, <= 0. A tensor of log decays is a gate: a token_view, [B, T,
+// H], for heads, a sequence_view, [B, T, H, K], for rows. So is any type with read(place) or
+// read(place, row):
+//   struct half_gate {  // every token halves the state
+//     float read(wane::place<>) const { return std::log(0.5f); }
+//   };
+//   wane::gla<float, half_gate> const memory(in, half_gate{});
 template <class G>
 concept head_gate = requires(G const& gate, place<> at) {
   gate.read(at);
@@ -28,7 +34,7 @@ concept any_gate = head_gate<G> || row_gate<G> || std::same_as<G, no_gate>;
 
 namespace wane::impl {
 
-// Where the gradient of the log decays goes: [B, T, H] or [B, T, H, K].
+// The view that takes the gradient of the log decays: [B, T, H] or [B, T, H, K].
 template <class G, class T>
 struct gate_gradient_of {
   struct type {};
@@ -62,7 +68,7 @@ void check_gate(sequence_view<T> const& gate, recurrence_shape const& shape) {
   check("log_decay", gate, shape_of_rows(shape));
 }
 
-// Throws wane::error where a parameter of a gate has a value that none may have.
+// Throws wane::error for a parameter of a gate that is out of range.
 template <class G>
 void check_gate_parameters(G const& gate) {
   if constexpr (requires { gate.check_parameters(); }) gate.check_parameters();
@@ -80,7 +86,7 @@ void check_gate_gradient(sequence_view<T> const& to, recurrence_shape const& sha
   check_if_present("the gradient of log_decay", to, shape_of_rows(shape));
 }
 
-// Puts a gate on other memory.
+// Moves the tensors of a gate to other memory.
 template <class G, class Moved>
 WANE_HOST_DEVICE void move_gate(G& gate, Moved const& moved) {
   if constexpr (requires { gate.move_tensors(moved); })
@@ -100,7 +106,7 @@ wane::layout layout_of_gate(G const& gate) {
     return {true, true, true};
 }
 
-// What a gate reads for a token; see knows_rows.
+// Visits the memory that a gate reads for a token; see knows_rows.
 template <class G>
 WANE_INLINE void each_row_of_gate(G const& gate, place<> where, auto const& visit) {
   if constexpr (requires { gate.each_row(where, visit); })
@@ -111,8 +117,8 @@ WANE_INLINE void each_row_of_gate(G const& gate, place<> where, auto const& visi
     visit_number(visit, gate.element(where));
 }
 
-// A gate of rows at a token, with read(i). One that has something to find out once a token has a
-// member at(place), whose result has it.
+// A gate of rows at one token, with read(i). A gate that computes something once for each token
+// does so in a member at(place), whose result has read(i) too.
 template <class Gate>
 struct gate_at_token {
   Gate const& gate;
@@ -128,7 +134,7 @@ WANE_INLINE auto gate_at(Gate const& gate, place<> where) {
     return gate_at_token<Gate>{gate, where};
 }
 
-// The terms of a gate: a token derives from it. That of a head is read once.
+// The log decay of a token, which derives from this. The gate of a head is read once.
 template <class Accumulate, class Gate>
 struct gate_terms {
   WANE_INLINE gate_terms(no_gate, place<>) {}

@@ -1,4 +1,4 @@
-// gate_adjoint: from gradients by log decays to those by a gate's raw input and parameters.
+// gate_adjoint: from the gradient of log decays to the gradients of a gate's input and parameters.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -21,33 +21,7 @@ struct raw_gradient_of<view<T, Rank>> {
   using type = view<std::remove_const_t<T>, Rank>;
 };
 
-}  // namespace wane::impl
-
-namespace wane {
-
-// Where the gradients of a gate go, each of the shape of what it belongs to; any may be absent.
-template <class Raw>
-struct gate_gradients {
-  typename impl::raw_gradient_of<Raw>::type raw = {};
-  gate_parameter<typename Raw::wide> log_rate = {}, bias = {}, taper = {};
-};
-
-// Where the tokens of a run stood: `packed`, `lengths` and `direction` are those of its options,
-// `seen` the positions of its initial state. `threads` is as in a run: the same bits for any
-// number.
-struct gate_adjoint_options {
-  packed_sequences packed = {};
-  std::span<index const> lengths = {};
-  wane::direction direction = direction::forward;
-  index const* seen = nullptr;
-  int threads = 0;
-};
-
-}  // namespace wane
-
-namespace wane::impl {
-
-// What the parameters are due: sums over tokens for every head and row, held in double.
+// Gradients of the parameters: sums over tokens for every head and row, held in double.
 template <class T>
 class parameter_sums {
  public:
@@ -100,8 +74,9 @@ class parameter_sums {
   index heads_, rows_;
 };
 
-// The tokens of all sequences, those of head 0, in pieces for the tasks: about 64 of at least 256
-// tokens. Threads have no say in them, so that sums over pieces are of one order.
+// The tokens of all sequences, in head 0, in about 64 pieces of at least 256 tokens, one for each
+// task. Pieces do not depend on the number of threads, so sums over them always have the same
+// order.
 template <class Options>
 std::vector<std::vector<walk>> token_pieces(recurrence_shape const& shape, index sequences,
                                             Options const& options, index const* positions) {
@@ -119,12 +94,12 @@ std::vector<std::vector<walk>> token_pieces(recurrence_shape const& shape, index
   return pieces;
 }
 
-// One row of a token, or lanes of them: dL/d(log decay) is g; gives dL/d(logit).
+// For a row of a token, or lanes of rows: from g = dL/d(log decay) to dL/d(logit), adding to sums.
 template <class Form, class Token, class Row, class V, class T>
 WANE_HOST_INLINE V gate_adjoint_of(Token const& x, Row i, V g, parameter_sums<T>& sums) {
   gate_value<V> const at = x.value(i);
   V const by_logit = multiply(at.slope, g);
-  V const by_log_rate = where_zero(g, g, multiply(at.log_decay, g));  // a reset has no slope
+  V const by_log_rate = where_zero(g, g, multiply(at.log_decay, g));  // not NaN at a reset
   V const log_position = V(x.log_position.high);
   index const head = x.where.head, row = first_of(i);
   sums.add(sums.log_rate, head, row, by_log_rate);
@@ -138,11 +113,34 @@ WANE_HOST_INLINE V gate_adjoint_of(Token const& x, Row i, V g, parameter_sums<T>
 
 namespace wane {
 
-// From the gradient by the log decays of a run, [B, T, H] or [B, T, H, K], which the adjoint of its
-// operator leaves, to that by the gate's raw input, which may be written over it, and to those by
-// its parameters: sums over tokens and batch, in double and in an order that threads do not change.
-// It runs on the host: what wane::cuda::adjoint leaves is to be copied there.
-// Throws wane::error, before anything is written, when a shape does not fit.
+// Where the gradients of a gate go, each with the shape of its tensor; any may be absent.
+template <class Raw>
+struct gate_gradients {
+  typename impl::raw_gradient_of<Raw>::type raw = {};
+  gate_parameter<typename Raw::wide> log_rate = {}, bias = {}, taper = {};
+};
+
+// How the run placed its tokens: `packed`, `lengths` and `direction` of its options, and in `seen`
+// the positions of its initial state. `threads` is as in a run; results are the same bits for any
+// number.
+struct gate_adjoint_options {
+  packed_sequences packed = {};
+  std::span<index const> lengths = {};
+  wane::direction direction = direction::forward;
+  index const* seen = nullptr;
+  int threads = 0;
+};
+
+//   using op = wane::gated_delta_net<float, decltype(gate)>;
+//   wane::adjoint(op(in, strength, gate), dy, op::gradients{{}, {}, by_log_decay});
+//   wane::gate_adjoint(gate, by_log_decay, {.raw = by_raw, .log_rate = by_log_rate});
+//
+// From the gradient with respect to the log decays of a run, [B, T, H] or [B, T, H, K], to the
+// gradients with respect to the raw input and the parameters of the gate. The gradient of the raw
+// input may overwrite that of the log decays. Gradients of parameters are sums over tokens and
+// batch, in double, in an order that does not depend on threads. Runs on the host: copy the results
+// of wane::cuda::adjoint there first. Throws wane::error, before anything is written, when a shape
+// does not fit.
 template <class Form, class Raw, class Io>
 void gate_adjoint(impl::gate_of<Form, Raw> const& gate,
                   view<Io, impl::is_by_row<Raw> ? 4 : 3> const& log_decay_gradient,

@@ -1,4 +1,4 @@
-// gate_of: what the gates share, a form of a rate and a logit, its input and its parameters.
+// gate_of: base of the gates, a function of a rate and a logit with its input and parameters.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace wane::impl {
 
-// The raw input of a gate that has none.
+// Stands for the raw input of a gate without one.
 template <class T>
 struct no_raw {
   using wide = T;
@@ -18,13 +18,13 @@ inline constexpr bool is_by_row = false;
 template <class T>
 inline constexpr bool is_by_row<sequence_view<T>> = true;
 
-// A log decay and its slope by the logit.
+// A log decay and its derivative by the logit.
 template <class V>
 struct gate_value {
   V log_decay, slope;
 };
 
-// What a form says of itself, unless it says otherwise.
+// Defaults of the constants that a form may redefine.
 struct gate_form {
   static constexpr bool tapers_logit = false;
   static constexpr char const* bias_name = "bias";
@@ -34,8 +34,8 @@ struct gate_form {
 // log w = Form(rate, logit),   rate = e^log_rate (t/T)^{-alpha},   logit = raw + bias,
 // or, where Form::tapers_logit,   rate = e^log_rate,   logit = raw + bias - alpha log(t/T).
 //
-// raw: [B, T, H], the gate of heads, or [B, T, H, K], that of rows, or no_raw, constant gates of
-// heads. What is absent counts as 0. A Form is an object whose operator()(rate, logit) gives
+// raw is [B, T, H] in a gate of heads, [B, T, H, K] in a gate of rows, and no_raw in a constant
+// gate of heads. Absent parameters count as 0. A Form has operator()(rate, logit), which returns a
 // gate_value for numbers and for lanes.
 template <class Form, class Raw>
 class gate_of {
@@ -89,7 +89,7 @@ class gate_of {
     return at(where).read(i);
   }
 
-  // Throws wane::error where a tensor does not fit; reads none.
+  // Throws wane::error where a tensor does not fit; reads no values.
   void check(recurrence_shape const& shape) const {
     if constexpr (has_raw) wane::check("the gate's input", raw_, shape_of_rows(shape));
     index const rows = by_row ? shape.rows : 1;

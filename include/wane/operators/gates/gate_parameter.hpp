@@ -11,12 +11,14 @@
 
 namespace wane {
 
-// T const to read, T to write. One that is made of nothing is absent.
+//   wane::gate_parameter<float const> const log_rate = wane::view<float const, 1>(A_log, H);
+//
+// Holds a view, of T const to read or of T to write. A default gate_parameter is absent.
 template <class T>
 struct gate_parameter {
   using number = std::remove_const_t<T>;
 
-  view<T, 2> values;  // [H] is held as [H, 1] with a stride of 0
+  view<T, 2> values;  // [H, K]; [H] is held as [H, 1] with a stride of 0
 
   gate_parameter() = default;
   template <std::convertible_to<view<T, 1>> View>

@@ -1,4 +1,4 @@
-// gated_memory: a keyed memory that forgets as a gate says; the base of GLA, delta nets and RWKV-7.
+// gated_memory: a keyed memory with a gate; base of GLA, delta nets, RWKV-7 and VLA.
 // SPDX-License-Identifier: MIT
 #pragma once
 

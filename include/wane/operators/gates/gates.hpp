@@ -1,16 +1,10 @@
-// Gates: what turns an architecture's raw inputs and parameters into log decays, with PoST's taper.
+// Gates: log decays from the raw inputs and parameters of an architecture, with PoST's taper.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/operators/gates/gate_adjoint.hpp"
 
 namespace wane::impl {
-
-// Each of these is a gate of heads where its raw input is [B, T, H] (token_view), of rows where it
-// is [B, T, H, K] (sequence_view); constant gates are of heads. Parameters are [H], for gates of
-// rows also [H, K]; log_rate and bias may be absent, and are then 0. With t the position and T the
-// length that a taper counts from, s = (t/T)^{-alpha}. Log decays are <= 0, and -inf only where
-// the input asks for it; NaN stays NaN. gate_adjoint has the gradients.
 
 // log w = rate logit
 struct linear_form : gate_form {
@@ -64,7 +58,17 @@ struct sigmoid_form : gate_form {
 
 namespace wane {
 
-// log w = log_decay s: RetNet. (gate_adjoint calls the gradient of log_decay that of bias.)
+//   wane::softplus_gate gate(raw, wane::view<float const, 1>(A_log, H), {},
+//                            {wane::view<float const, 1>(alpha, H)});
+//   wane::gated_delta_net<float, decltype(gate)> const memory(in, strength, gate);
+//
+// A gate is of heads where its raw input is [B, T, H] (token_view) and of rows where it is
+// [B, T, H, K] (sequence_view); constant gates are of heads. Parameters are [H], for gates of rows
+// also [H, K]; log_rate and bias may be absent and then count as 0. Below, s = (t/T)^{-alpha},
+// where t is the position of the token and T is trained_at of the taper. Log decays are <= 0, and
+// -inf only where an input is infinite; NaN stays NaN. gate_adjoint() gives the gradients.
+
+// log w = log_decay s: RetNet. gate_gradients::bias is the gradient of log_decay.
 template <class T>
 class constant_gate : public impl::gate_of<impl::linear_form, impl::no_raw<T>> {
  public:
@@ -84,7 +88,7 @@ class constant_rate_gate : public impl::gate_of<impl::rate_form, impl::no_raw<T>
   }
 };
 
-// log w = raw s: log decays that somebody else computed.
+// log w = raw s: given log decays.
 template <class Raw>
 class tapered_gate : public impl::gate_of<impl::linear_form, Raw> {
   using T = typename Raw::wide;
@@ -94,8 +98,8 @@ class tapered_gate : public impl::gate_of<impl::linear_form, Raw> {
       : impl::gate_of<impl::linear_form, Raw>({}, log_decay, {}, {}, taper) {}
 };
 
-// log w = -e^log_rate softplus(raw + bias) s: Gated DeltaNet's, and by row that of Kimi Delta
-// Attention, whose log_rate is called A_log and whose bias dt_bias.
+// log w = -e^log_rate softplus(raw + bias) s: Gated DeltaNet and, with rows, Kimi Delta Attention,
+// which call log_rate A_log and bias dt_bias.
 template <class Raw>
 class softplus_gate : public impl::gate_of<impl::softplus_form, Raw> {
   using T = typename Raw::wide;
@@ -106,8 +110,8 @@ class softplus_gate : public impl::gate_of<impl::softplus_form, Raw> {
       : impl::gate_of<impl::softplus_form, Raw>({}, raw, log_rate, bias, taper) {}
 };
 
-// log w = -e^{-1/2} sigmoid(bias + raw - alpha log(t/T)): RWKV-7's, whose bias is called w0, with
-// PoST's taper (eq. 11).
+// log w = -e^{-1/2} sigmoid(bias + raw - alpha log(t/T)): RWKV-7, which calls bias w0, with PoST's
+// taper (eq. 11).
 template <class Raw>
 class sigmoid_gate : public impl::gate_of<impl::sigmoid_form, Raw> {
   using T = typename Raw::wide;
@@ -118,8 +122,8 @@ class sigmoid_gate : public impl::gate_of<impl::sigmoid_form, Raw> {
       : impl::gate_of<impl::sigmoid_form, Raw>({}, raw, {}, bias, taper) {}
 };
 
-// log w = e^log_rate s log(sigmoid(raw)) / normaliser: GLA's, and with log_rate and a taper PoST's
-// constant decay times it.
+// log w = e^log_rate s log(sigmoid(raw)) / normaliser: GLA; with log_rate and a taper, GLA's gate
+// times PoST's constant rate.
 template <class Raw>
 class log_sigmoid_gate : public impl::gate_of<impl::log_sigmoid_form, Raw> {
   using T = typename Raw::wide;

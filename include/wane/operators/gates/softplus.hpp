@@ -19,8 +19,8 @@ struct number_of_rows<T, Row> {
 template <class T, class Row>
 using number_at = typename number_of_rows<T, Row>::type;
 
-// A sum as high + low, low what high lacks: in an exponent an error of half a unit in the last
-// place of high would be one of many units in the result.
+// A sum high + low, where low is the rounding error of high. In an exponent, half a unit in the
+// last place of high would become many units in the result.
 template <class V>
 struct split_sum {
   V high, low;
@@ -30,7 +30,7 @@ WANE_INLINE split_sum<V> plus(split_sum<V> a, V b) {
   using T = typename scalar_of_value<V>::type;
   V const sum = a.high + b, added = sum - a.high;
   V const lost = (a.high - (sum - added)) + (b - added);
-  // Beside an infinity this is NaN, and from 1 on the sum is beyond all exponents.
+  // `lost` is NaN beside an infinity; from 1 on the sum exceeds every exponent. Both count as 0.
   V const size = at_least(-lost, lost);
   return {sum, a.low + where_below(size, V(T(1)), lost, V(T(0)))};
 }
@@ -81,7 +81,7 @@ WANE_INLINE V log1p_of_unit(V u) {
   }
 }
 
-// log(1 + e^x), its slope 1/(1 + e^{-x}), and 1 less the slope: none overflows, none cancels.
+// log(1 + e^x), its slope 1/(1 + e^{-x}), and 1 - slope, without overflow or cancellation.
 template <class V>
 struct softplus_values {
   V softplus, logistic, complement;

@@ -1,4 +1,4 @@
-// taper: how much a gate's decay stretches with the position of its token.
+// taper: exponents by which the decay of a gate weakens with the position of the token.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace wane::impl {
 
-// What logarithms and sums over tokens are held in: double for float, otherwise the type itself.
+// The type of logarithms and of sums over tokens: double for float, otherwise T itself.
 template <class T>
 using precise = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
@@ -14,10 +14,13 @@ using precise = std::conditional_t<std::is_same_v<T, float>, double, T>;
 
 namespace wane {
 
-// A decay of log w becomes one of (t/T)^{-alpha} log w at position t, counted from 1 over all that
-// the carried state has seen (PoST, Prop. 4.17). With T = trained_at = 1 this is the paper's
-// reference scaling, with T the length trained at its covering one (docs/post.md). alpha is
-// [H], or [H, K] for gates of rows, in [0, 1]; absent: 0. wane/spectra/rates/taper.hpp computes it.
+//   std::vector<double> const alpha = wane::spectra::linear_taper(H);
+//   wane::taper<double> const taper{wane::view<double const, 1>(alpha.data(), H), 2048};
+//
+// A log decay log w becomes (t/T)^{-alpha} log w at position t, which counts from 1 over all tokens
+// that the carried state has seen (PoST, Prop. 4.17). T = trained_at = 1 is the paper's reference
+// scaling; T = the length trained at is its covering scaling (docs/post.md). alpha is [H], or
+// [H, K] for gates of rows, in [0, 1]; absent: 0.
 template <class T>
 struct taper {
   gate_parameter<T const> exponents = {};
@@ -30,7 +33,7 @@ struct taper {
   }
   void check_parameters() const { exponents.check_range("the taper", 0, 1); }
 
-  // log(t/T), which is found once a token; a 64-bit position is exact up to 2^53.
+  // log(t/T), computed once for each token; positions are exact up to 2^53.
   WANE_INLINE impl::split_sum<T> log_position(index position) const {
     using std::log;
     if (!exponents.present()) return {T(0), T(0)};

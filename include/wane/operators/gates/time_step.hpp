@@ -1,4 +1,4 @@
-// time_step: Mamba's Delta, from the raw dt of a layer: biased, through softplus, within limits.
+// time_step: Mamba's Delta from the raw dt of a layer, through softplus and limits.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace wane::impl {
 
-// Delta = min(max(softplus(raw), least), most), or the same of raw itself; numbers and lanes alike.
-// In float and double softplus is within two roundings of its value at any argument.
+// Delta = min(max(softplus(raw), least), most), or without softplus; for numbers and lanes. In
+// float and double softplus is within two roundings of its value at any argument.
 template <class T>
 class time_step {
  public:
@@ -38,7 +38,7 @@ class time_step {
   WANE_INLINE static V softplus(V x) {
     return at_least(V(T(0)), x) + log1p_of_unit(factor_of(decay_from_log(-size(x))));
   }
-  // 1 / (1 + e^-x), e^-|x| being all that is ever taken.
+  // 1 / (1 + e^-x), computed from e^-|x|, which cannot overflow.
   template <class V>
   WANE_INLINE static V logistic(V x) {
     V const u = factor_of(decay_from_log(-size(x)));

@@ -1,4 +1,4 @@
-// vla_memory: what VLA remembers, when it is known where it writes.
+// vla_memory: the memory S of VLA for known write directions, a delta rule.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace wane::impl {
 
-// S of given write directions, [B, T, H, K] from time `origin` on: a delta rule that erases where
-// the key looks.
+// The recurrence of S in VLA, where `directions`, [B, T, H, K], holds the write directions of the
+// tokens from time `origin` on. Every token erases along its key and writes along its direction.
 template <class Io, any_gate Gate, class Accumulate>
 class vla_memory : public gated_memory<Io, Gate, Accumulate> {
   using keyed = keyed_memory<Io, Accumulate>;
@@ -80,7 +80,7 @@ class vla_memory : public gated_memory<Io, Gate, Accumulate> {
           auto read = row_at(g.erase_read, i);
           if constexpr (fades) {
             using Row = decltype(read);
-            // A reset looks at nothing.
+            // After a reset nothing is read, so the product with an infinite gradient must be 0.
             read = where_zero(Row(x.decay), Row(V(0)), Row(x.decay) * read);
             of_decay.add(x.keyed::terms::key(i), read);
           }

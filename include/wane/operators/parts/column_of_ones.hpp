@@ -1,4 +1,4 @@
-// A column of ones behind the values of a memory: what it sums up is the denominator of a mean.
+// A column of ones behind the values of a memory, whose sum is the denominator of a mean.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,13 +6,13 @@
 
 namespace wane::impl {
 
-// Of some columns those before `end`.
+// The lanes of j that lie before `end`.
 template <class Columns>
 WANE_INLINE partial_lanes<Columns::width> columns_before(index end, Columns j) {
   return {j.first, static_cast<int>(at_most(index{lane_count(j)}, end - j.first))};
 }
 
-// value(j) in the columns before `of_ones`, and 1 in that one, the last.
+// value(j) in the columns before `of_ones`, and 1 in column `of_ones`, which is the last.
 template <class T>
 WANE_INLINE auto value_or_one(index of_ones, auto j, auto const& value) {
   if constexpr (std::integral<decltype(j)>) {
@@ -25,7 +25,7 @@ WANE_INLINE auto value_or_one(index of_ones, auto j, auto const& value) {
   }
 }
 
-// g into the columns of `to`, without what the ones get.
+// Writes g into the columns of `to`; drops the gradient of the column of ones.
 template <class T>
 WANE_INLINE void write_before_ones(sequence_view<T> const& to, place<> where, auto j, auto g) {
   index const of_ones = to.extent[3];

@@ -68,7 +68,7 @@ class keyed_memory {
     in_.query = moved.whole(in_.query), in_.key = moved.whole(in_.key);
   }
 
-  // The terms that every keyed memory has; an operator's token adds its own.
+  // The terms that all keyed memories have; the token of an operator adds its own.
   struct terms {
     keyed_memory const& memory;
     place<> where, shared;  // the token, and the head its query and key are read from
@@ -102,7 +102,7 @@ class keyed_memory {
             length_factor(in_.key, shared, sums)};
   }
 
-  // What a token reads; see wane/core/recurrence/recurrence.hpp.
+  // Visits the memory that a token reads; see wane/core/recurrence/recurrence.hpp.
   WANE_INLINE void each_row(place<> where, auto const& visit) const {
     place<> const shared = shared_of(where);
     visit(in_.query.element(shared, 0), in_.query.extent[3]);
@@ -110,7 +110,7 @@ class keyed_memory {
     visit(in_.value.element(where, 0), in_.value.extent[3]);
   }
 
-  // From gradients by the queries and keys of the terms to those of the inputs.
+  // From the gradients of the queries and keys of the terms to those of the inputs.
   template <class V>
   WANE_INLINE void give_rows(terms const& x, keyed_gradients<Io> const& to,
                              all_gradients<V> const& g) const {
@@ -152,7 +152,7 @@ class keyed_memory {
            sqrt(sums.template dot<Accumulate>(x.stride[3] == 1, x.extent[3], row, row) + epsilon_);
   }
 
-  // x f, f = scale / sqrt(|x|^2 + epsilon): the derivative takes away what lies along x.
+  // Adjoint of x f, f = scale / sqrt(|x|^2 + epsilon): removes the part of the gradient along x.
   template <class V>
   WANE_INLINE void give(terms const& x, sequence_view<Io const> const& from,
                         sequence_view<Io> const& to, V const* gradient, bool in_lanes,

@@ -1,4 +1,4 @@
-// Where gradients of laplace go: to inputs and nodes, or on a device to poles and their weights.
+// The gradients of laplace: of inputs and nodes, or on a device of inputs, poles and weights.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace wane::impl {
 
-// Where the gradients go; any may be absent. Those of the nodes are sums over tokens and
-// sequences (and channels, for a read_out [H, S, 1]); complex ones are d/dRe + i d/dIm.
+// Where the gradients go; any may be absent. Gradients of nodes are sums over tokens and sequences,
+// and over channels for a read_out [H, S, 1]. Complex gradients are d/dRe + i d/dIm.
 template <class Op>
 struct laplace_gradients {
   using P = typename Op::parameter;
@@ -44,8 +44,8 @@ struct laplace_gradients {
            nodes.mask.data;
   }
 
-  // From the gradients of poles and weights of a head (run/poles/gradients.hpp); `add`: to what is
-  // there.
+  // From the gradients of poles and weights of a head (run/poles/gradients.hpp). `add` adds to the
+  // gradients already there.
   template <class Poles>
   void poles(Op const& op, index head, Poles const& g, bool add = false) const {
     auto const give = [add](auto& to, auto of) {
@@ -85,8 +85,9 @@ struct laplace_gradients {
   }
 };
 
-// The same on a device (wane/cuda/adjoint.cuh): of the poles and their weights, [H, poles()], for
-// a read_out [H, S, 1]. From their copies on the host, nodes_of makes those of the nodes.
+// Where gradients go on a device (wane/cuda/adjoint.cuh): of values, and of poles and their
+// weights, [H, poles()], for a read_out [H, S, 1]. Copy them to the host and call nodes_of() there
+// to get the gradients of the nodes.
 template <class Op>
 struct laplace_pole_gradients {
   using V = accumulate_type<Op>;
@@ -103,7 +104,7 @@ struct laplace_pole_gradients {
     if (weight.data)
       check_laplace_node("the gradient of weight", weight, op.shape().heads, op.poles());
   }
-  // From host memory.
+  // From the gradients of poles and weights, in host memory, to the gradients of the nodes.
   void nodes_of(Op const& op, laplace_gradients<Op> const& to) const {
     struct sums {
       index columns;

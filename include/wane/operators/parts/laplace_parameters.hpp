@@ -9,7 +9,11 @@
 
 namespace wane {
 
-// The parameters of `laplace`. P is their type: real, float or double.
+//   wane::laplace_parameters<float const> const nodes{
+//       {sigma, H, S}, {omega, H, S}, {read_out, H, S, 1}, {width, H}};
+//   wane::laplace<float, wane::spectra::window_shape::hann> const transform(nodes, values);
+//
+// The parameters of `laplace`. P is float or double, const for inputs.
 //   sigma, omega  [H, S]     s_k = sigma_k + i omega_k, nats and radians a token; sigma >= 0 (> 0
 //                            for a memory that fades), |omega| <= pi
 //   read_out      [H, S, V]  C, or [H, S, 1]: the same for all channels
@@ -26,8 +30,9 @@ struct laplace_parameters {
   view<P, 2> mask = {};
 };
 
-// How a two-sided transform (run/two_sided/run.hpp) weighs the token l ahead: conjugate, the kernel
-// e^{-sigma |l|} e^{-i omega l} with l = n - m signed, or same, e^{-s |l|}, which is even in l.
+// How a two-sided transform (run/two_sided/run.hpp) weighs the token at the signed lag l = n - m:
+//   conjugate  e^{-sigma |l|} e^{-i omega l}
+//   same       e^{-s |l|}, even in l
 enum class future_phase { conjugate, same };
 
 }  // namespace wane

@@ -1,4 +1,4 @@
-// What the two Mambas have in common: x, B and C as values, keys and queries.
+// Inputs of mamba1 and mamba2: x, B and C as values, keys and queries.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// causal_convolution: what a memory would give that held its kernel exactly.
+// causal_convolution: the output of a memory that holds its kernel exactly.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,12 +11,12 @@
 
 namespace wane::spectra::impl {
 
-// Fourier transforms of real sequences, with zeros behind so that no product of two wraps round.
+// Fourier transforms of real sequences, padded with zeros so that no convolution wraps round.
 class padded_transform {
  public:
   using spectrum = std::vector<std::complex<double>>;
 
-  // For products of sequences that are together shorter than `length`.
+  // For convolutions of two sequences whose lengths add up to at most `length`.
   explicit padded_transform(std::size_t length) {
     while (size_ < length) size_ *= 2;
     transform_.SetFlag(Eigen::FFT<double>::HalfSpectrum);
@@ -45,8 +45,10 @@ class padded_transform {
 
 namespace wane::spectra {
 
-// y_t = Sum_{j <= t} kernel_{t-j} x_j, as long as x; a kernel that is shorter ends in zeros. By
-// Fourier transforms in O(T log T); errors are some 1e-16 of |kernel| |x|, the same for all t.
+//   std::vector<double> const y = wane::spectra::causal_convolution(kernel, x);
+//
+// y_t = Sum_{j <= t} kernel_{t-j} x_j. y is as long as x; a shorter kernel counts as 0 beyond its
+// end. Takes O(T log T) by Fourier transforms. Errors are about 1e-16 of |kernel| |x| at every t.
 inline std::vector<double> causal_convolution(std::vector<double> kernel,
                                               std::vector<double> const& x) {
   kernel.resize(std::min(kernel.size(), x.size()));

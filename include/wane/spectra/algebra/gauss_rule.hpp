@@ -1,4 +1,4 @@
-// gauss_rule: few nodes with the same moments as many, all weights positive.
+// gauss_rule: a few nodes with the moments of a larger measure; all weights are positive.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,8 +12,9 @@ struct node {
   double at, weight;
 };
 
-// The rule whose orthonormal polynomials have these coefficients on and beside the diagonal, for a
-// measure of the mass `total` (Golub and Welsch 1969). Nodes ascend.
+// The rule of a measure of mass `total` from the recurrence of its orthonormal polynomials, whose
+// coefficients are the diagonal and the entries beside it of a tridiagonal matrix (Golub and Welsch
+// 1969). Nodes ascend.
 inline std::vector<node> gauss_rule(Eigen::VectorXd const& diagonal, Eigen::VectorXd const& beside,
                                     double total) {
   Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
@@ -27,8 +28,8 @@ inline std::vector<node> gauss_rule(Eigen::VectorXd const& diagonal, Eigen::Vect
 }
 
 // The rule of `count` nodes with Sum weight p(at) = Sum over `measure` for every polynomial p of
-// degree below 2 count; its coefficients by Stieltjes' procedure, which is stable for few nodes.
-// Weights of the measure are positive; where it has no more than `count` nodes it is the rule.
+// degree below 2 count. Stieltjes' procedure finds the coefficients; it is stable for few nodes.
+// Weights of the measure are positive. A measure of at most `count` nodes is returned as it is.
 inline std::vector<node> gauss_rule(std::vector<node> const& measure, std::size_t count) {
   if (measure.size() <= count) return measure;
   auto const size = static_cast<Eigen::Index>(count);

@@ -1,4 +1,4 @@
-// least_squares: the factors of a matrix, and what its columns reach of a vector.
+// least_squares: the factors of a matrix, for solutions and residuals of several right sides.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace wane::spectra::impl {
 
-// Eigen's ColPivHouseholderQR, whose reflectors are applied here to one vector at a time: Eigen
-// applies them in blocks too, which every file that fits a spectrum would compile for seconds.
+// Eigen's ColPivHouseholderQR, with reflectors applied to one vector at a time. Eigen's own
+// application in blocks would add seconds to the compilation of every file that fits a spectrum.
 class least_squares {
  public:
   explicit least_squares(Eigen::MatrixXd const& columns) : qr_(columns) {}
@@ -25,7 +25,8 @@ class least_squares {
     return found;
   }
 
-  // What of x no columns reach, turned by an orthogonal matrix: the same for every x.
+  // The part of x outside the span of the columns, times an orthogonal matrix that is the same for
+  // every x.
   Eigen::VectorXd outside(Eigen::VectorXd x) const {
     reflect(x);
     x.head(qr_.rank()).setZero();

@@ -10,8 +10,8 @@
 
 namespace wane::spectra::impl {
 
-// P A = L U, L of unit diagonal, both in one matrix, row by row. A singular matrix gives infinities
-// or NaN in the solutions, no error.
+// P A = L U. L has a unit diagonal; one matrix holds both, row by row. Solutions of a singular
+// matrix hold infinities or NaN; there is no error.
 class lu {
  public:
   lu(std::vector<double> matrix_by_rows, std::size_t order)

@@ -1,4 +1,4 @@
-// QR with pivoting: the columns of a matrix, made orthonormal, the most independent first.
+// pivoted_qr: an orthonormal basis of the columns of a matrix, the most independent first.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace wane::spectra::impl {
 
-// Four sums side by side: they need not wait for each other.
+// Four independent sums, which the processor adds at the same time.
 inline double dot(std::span<double const> a, std::span<double const> b) {
   std::array<double, 4> sums{};
   std::size_t i = 0;
@@ -27,9 +27,9 @@ inline void add_scaled(std::span<double> y, double s, std::span<double const> x)
   for (std::size_t i = 0; i < y.size(); ++i) y[i] += s * x[i];
 }
 
-// A P = Q R by Gram and Schmidt, every column made orthogonal at least twice, so that Q is
-// orthonormal to rounding. The next column is always the one with the largest part left; it ends at
-// the rank, where that part is no longer than `smallest`.
+// A P = Q R by Gram and Schmidt. Every column is made orthogonal at least twice, so Q is
+// orthonormal to rounding. Each step takes the column with the longest rest and stops where no rest
+// is longer than `smallest`: the number of steps is the rank.
 class pivoted_qr {
  public:
   // `columns` holds the matrix column by column.
@@ -41,11 +41,11 @@ class pivoted_qr {
   }
 
   std::size_t rank() const { return kept; }
-  // Which column of A the j-th of Q came from.
+  // The column of A that became column j of Q.
   std::size_t pivot(std::size_t j) const { return pivots[j]; }
   std::span<double const> column(std::size_t j) const { return {q.data() + j * rows, rows}; }
 
-  // x with A x = Q coefficients; columns that were not kept have 0.
+  // x with A x = Q coefficients; columns beyond the rank get 0.
   std::vector<double> back_substitute(std::vector<double> coefficients) const {
     std::vector<double> x(pivots.size(), 0.0);
     for (std::size_t j = kept; j-- > 0;) {
@@ -90,7 +90,7 @@ class pivoted_qr {
     return true;
   }
 
-  // Against the columns before it, again while that still takes away most of it.
+  // Makes `next` orthogonal to the columns before it; repeats while a pass removes most of it.
   void orthogonalise(std::span<double> next) {
     double before;
     double after = dot(next, next);

@@ -1,4 +1,4 @@
-// softplus: a positive number from any, its inverse, and its slope.
+// softplus: a positive number from any real number, its inverse, and its slope.
 // SPDX-License-Identifier: MIT
 #pragma once
 

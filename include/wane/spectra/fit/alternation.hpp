@@ -1,4 +1,4 @@
-// The exchange of Remez: from an error that alternates on a reference to a better reference.
+// Remez's exchange: from an error that alternates on a reference to a better reference.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -37,8 +37,8 @@ inline bool alternates(std::vector<double> const& error,
   return true;
 }
 
-// Brings `entering` in for the neighbour of its sign, so that signs still alternate; beyond an end
-// of the other sign, the far end leaves.
+// Puts `entering` in place of a neighbour in the reference with the same sign, so that signs still
+// alternate. If `entering` lies beyond an end of the other sign, the far end leaves instead.
 inline void exchange_one(std::vector<double> const& error, std::vector<std::size_t>& reference,
                          std::size_t entering) {
   auto const after = std::lower_bound(reference.begin(), reference.end(), entering);
@@ -55,10 +55,10 @@ inline void exchange_one(std::vector<double> const& error, std::vector<std::size
   }
 }
 
-// Every lag of the reference moves to the largest error of its sign nearby, and the largest error
-// of all comes in if it is not among these. Nothing leaves that need not: a reference that loses
-// the first lags, which only fast rates tell apart, is singular to rounding. Returns false, and
-// leaves the reference as it is, where the signs do not alternate: rounding.
+// Moves every lag of the reference to the largest error of its sign nearby, and brings in the
+// largest error of all if it is not among these. Other lags stay: without the first lags, which
+// only fast rates tell apart, a reference is singular to rounding. Returns false, and changes
+// nothing, where rounding has kept the signs from alternating.
 inline bool move_to_extrema(std::vector<double> const& error, std::vector<std::size_t>& reference) {
   if (!alternates(error, reference)) return false;
   for (std::size_t& lag : reference) lag = top_of_run(error, lag);

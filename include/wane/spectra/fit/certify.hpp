@@ -1,4 +1,4 @@
-// certify: the largest error of a sum of exponentials over every lag of 1..T, proven.
+// certify: a proven bound on the error of a sum of exponentials over every lag of 1..T.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,12 +14,12 @@
 
 namespace wane::spectra::impl {
 
-// The error e_l of a sum against a completely monotone kernel. Between two lags a < b it
-// leaves the line through e_a and e_b by at most (b-a)^2/8 times the largest second difference
-// between them; and that is a difference of two sequences that fall, hence between its values with
-// the one taken at a + 1 and the other at b - 1. Where this bound is not within `slack` of the
-// largest error seen so far, the interval is halved. What the rounding of the evaluation adds, some
-// 1e-15 of the kernel, is not bounded; errors of less than 1e-13 of it are not told apart.
+// Bounds the error e_l of a sum against a completely monotone kernel. Between two lags a < b, e_l
+// differs from the line through e_a and e_b by at most (b-a)^2/8 times the largest second
+// difference there. The second difference of e is a difference of two falling sequences, so their
+// values at a + 1 and b - 1 bound it. Where the bound exceeds (1 + slack) times the largest error
+// seen so far, the interval is halved. Rounding in the evaluation, about 1e-15 of the kernel, is
+// not bounded; errors below 1e-13 of the kernel are not told apart.
 template <completely_monotone Kernel>
 class certifier {
  public:
@@ -44,7 +44,7 @@ class certifier {
     for (std::int64_t lag : log_spaced_lags(horizon, 8, 24 * (1 + std::int64_t(sum_.terms()))))
       points.push_back(at(lag));
     double relative = 0, absolute = 0;
-    // Later bounds use what was seen in all samples, so most intervals are settled at once.
+    // All samples come first: the largest error among them settles most intervals at once.
     std::vector<std::pair<sample, sample>> open;
     for (std::size_t i = points.size(); i-- > 1;) open.push_back({points[i - 1], points[i]});
     while (!open.empty()) {
@@ -99,8 +99,8 @@ class certifier {
     return std::clamp(mean, a + 1, b - 1);
   }
 
-  // Of terms with positive weights the second difference falls, of others it rises: each sign at
-  // the lag where it counts most.
+  // The largest second difference of e between two lags. That of terms with positive weights falls
+  // with the lag and that of others rises, so each is taken at the end where it is largest.
   double largest_bend(std::int64_t first, std::int64_t last) const {
     bend const early = bend_of_sum(first), late = first == last ? early : bend_of_sum(last);
     double const upper = early.positive + late.negative - kernel_.second_difference(last);
@@ -128,7 +128,12 @@ class certifier {
 
 namespace wane::spectra {
 
-// On lags 1..horizon, weights of any sign. At most `slack` above the truth, or 1e-13 of the kernel.
+//   wane::spectra::certificate const c = wane::spectra::certify(kernel, sum, 4096);
+//   bool const good = c.max_relative_error < 1e-3;
+//
+// Covers lags 1..horizon; weights may have any sign. The bound exceeds the true largest error by at
+// most the factor 1 + slack, or by 1e-13 of the kernel. Throws wane::error for rates or weights
+// that are not finite, and for negative rates.
 template <completely_monotone Kernel>
 certificate certify(Kernel const& kernel, exponential_sum const& sum, std::int64_t horizon,
                     double slack = 0.02) {

@@ -1,4 +1,4 @@
-// closed_form: a sum of exponentials by the trapezoidal rule in log rate, its tails compressed.
+// closed_form: a sum of exponentials by the trapezoidal rule in the log rate, tails compressed.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -25,8 +25,8 @@ inline double size_of_gamma(double x, double y) {
   return std::exp(log.real()) * std::sqrt(2 * std::numbers::pi) / std::abs(product);
 }
 
-// `count` exponentials that meet the first 2 `count` lags of these, rates ascending: a Gauss rule
-// in the factor e^-rate.
+// `count` exponentials that agree with the given ones on the first 2 `count` lags: a Gauss rule in
+// the factor e^-rate. Rates ascend.
 inline std::vector<node> rule_in_factors(std::vector<node> nodes, std::size_t count) {
   for (node& n : nodes) n.at = std::exp(-n.at), n.weight *= n.at;
   nodes = gauss_rule(nodes, count);
@@ -35,16 +35,18 @@ inline std::vector<node> rule_in_factors(std::vector<node> nodes, std::size_t co
   return nodes;
 }
 
-// Kernel = Int rate density(rate) e^{-rate l} du over u = log rate. On the lattice u = -log T + k h
-// the sum differs from the integral by what aliases, 2 |Gamma(b + 2 pi i/h)| / Gamma(b) of it for a
-// power law of exponent b: that chooses h. The lattice runs on far below 1/T and far above 1, where
-// exponentials are nearly alike on lags 1..T: there a few Gauss nodes take the place of all, in the
-// variable rate below (e^{-rate l} is nearly a polynomial) and in e^{-rate} above (the first lags
-// are met exactly). Weights are positive, and the work does not depend on T.
+// Kernel = Int rate density(rate) e^{-rate l} du over u = log rate. The trapezoidal rule sums over
+// the lattice u = -log T + k h. Its aliasing error, relative to a power law of exponent b, is
+// 2 |Gamma(b + 2 pi i/h)| / Gamma(b); this determines h.
+//
+// The lattice extends far below 1/T and far above 1, where exponentials are nearly alike on lags
+// 1..T. There a few Gauss nodes replace many: below in the variable rate, since e^{-rate l} is
+// nearly a polynomial; above in e^{-rate}, which keeps the first lags exact. Weights are positive.
+// The work does not depend on T.
 template <completely_monotone Kernel>
 class closed_form {
  public:
-  // `accuracy` is aimed at, relative on lags 1..horizon; about half to twice of it is reached.
+  // `accuracy` is relative, on lags 1..horizon. The error reached is about half to twice of it.
   closed_form(Kernel const& kernel, std::int64_t horizon, double accuracy)
       : horizon_(static_cast<double>(horizon)),
         accuracy_(accuracy),
@@ -77,7 +79,7 @@ class closed_form {
   }
 
  private:
-  static constexpr double fastest = 700;  // e^-rate is there no more
+  static constexpr double fastest = 700;  // e^-rate is nearly denormal
 
   double widest_step() const {
     double low = 0.05, high = 20;
@@ -91,8 +93,8 @@ class closed_form {
     return low;
   }
 
-  // Nodes from where the rest is below e^{-23} of a node, lumped into the last, to where the first
-  // lag sees nothing.
+  // Starts where the slower rest is below e^{-23} of a node, and adds the rest to the first node;
+  // ends where a node no longer matters at lag 1.
   void make_lattice(Kernel const& kernel) {
     auto const lowest = -static_cast<int>(std::ceil((23 + 7) / step_));
     double last_seen = 0;
@@ -132,7 +134,7 @@ class closed_form {
     return rule_in_factors({lattice_.begin() + std::ptrdiff_t(start), lattice_.end()}, count);
   }
 
-  // Is the rule as good as the nodes from `begin` to `end`, on the lags where tails are compared?
+  // Whether the rule may replace the nodes from `begin` to `end`, judged on the lags of scales_.
   bool stands_for(std::size_t begin, std::size_t end, std::vector<node> const& rule) const {
     for (std::size_t i = 0; i < scales_.size(); ++i) {
       double apart = sums_[end * scales_.size() + i] - sums_[begin * scales_.size() + i];
@@ -141,13 +143,13 @@ class closed_form {
     }
     return true;
   }
-  // How many of the slowest nodes `count` can stand for.
+  // The number of slowest nodes that `count` Gauss nodes can replace.
   std::size_t end_of_lower_tail(std::size_t count) const {
     std::size_t end = count;
     while (end < lattice_.size() && stands_for(0, end + 1, rule_below(end + 1, count))) ++end;
     return end;
   }
-  // From where on `count` can stand for the fastest nodes.
+  // The first of the fastest nodes that `count` Gauss nodes can replace.
   std::size_t start_of_upper_tail(std::size_t count, std::size_t least) const {
     std::size_t start = std::max(lattice_.size() - count, least);
     while (start > least && stands_for(start - 1, lattice_.size(), rule_above(start - 1, count)))
@@ -161,7 +163,7 @@ class closed_form {
   double horizon_, accuracy_, exponent_, step_ = 0;
   std::vector<node> lattice_;
   std::vector<scale> scales_;
-  std::vector<double> sums_;  // of the first nodes, none to all, on every lag of scales_
+  std::vector<double> sums_;  // partial sums of the nodes, none to all, on every lag of scales_
 };
 
 }  // namespace wane::spectra::impl

@@ -1,4 +1,4 @@
-// An orthonormal basis of the span of exponentials e^{-r_k l} on given lags.
+// exponential_basis: an orthonormal basis of exponentials e^{-r_k l} on given lags.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,9 +15,9 @@
 namespace wane::spectra::impl {
 
 // Pivoted QR of the columns row_scale_l e^{-r_k l}, each scaled to length one. Neighbouring
-// exponentials are nearly parallel, so only `rank` of the rates are kept: those whose part
-// orthogonal to the ones kept before exceeds `smallest_part` of their length. A rate that repeats
-// another, or that decays away before the first lag, is not kept and gets weight 0.
+// exponentials are nearly parallel, so only `rank` rates are kept: those whose part orthogonal to
+// the rates kept before exceeds `smallest_part` of their length. A rate that repeats another, or
+// that has decayed to nothing at the first lag, is not kept and gets weight 0.
 class exponential_basis {
  public:
   exponential_basis(std::vector<double> const& rates, std::vector<std::int64_t> const& lags,
@@ -32,8 +32,8 @@ class exponential_basis {
   // Basis function j on every lag.
   std::span<double const> function(std::size_t j) const { return qr.column(j); }
 
-  // `rank` lags, as indices, on which the basis is well conditioned: approximate Fekete points, by
-  // pivoting over the lags.
+  // Indices of `rank` lags on which the basis is well conditioned: approximate Fekete points, found
+  // by pivoting over the lags.
   std::vector<std::size_t> best_conditioned_lags() const {
     std::vector<double> transposed;
     transposed.reserve(lag_total * rank());

@@ -1,4 +1,4 @@
-// The best fit of a kernel by exponentials of given rates, in the largest error over the lags.
+// fit: the weights of given rates that make the largest error over the lags smallest.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -25,7 +25,7 @@ inline kernel_fit fit_in(exponential_basis const& basis, std::vector<double> con
   result.weights.assign(rates.size(), 0.0);
   result.rank = basis.rank();
   std::vector<std::size_t> reference;
-  for (int pass = 0; pass < 2; ++pass) {  // the second fits what the rounding of weights left
+  for (int pass = 0; pass < 2; ++pass) {  // the second fits the error left by rounding
     std::vector<double> target(lags.size());
     for (std::size_t i = 0; i < lags.size(); ++i)
       target[i] = row_scale[i] * (values[i] - impulse_response(rates, result.weights, lags[i]));
@@ -43,10 +43,14 @@ inline kernel_fit fit_in(exponential_basis const& basis, std::vector<double> con
 
 namespace wane::spectra {
 
-// The best fit of samples: values_i on lags_i (increasing, in steps). `rates` in any order; of
-// repeated ones one gets the weight. Rates that are nearly dependent want weights of up to 1e13,
-// and the rounding of these can cost more than the last of the rates gain: while the error is not
-// near its bound, fewer rates are tried.
+//   auto const found = wane::spectra::fit(rates, lags, values, wane::spectra::metric::relative);
+//   double const error = found.max_relative_error;  // with the weights found.weights
+//
+// The best fit of samples: values_i on lags_i (increasing, in steps). `rates` come in any order;
+// one of several equal rates gets the weight. Nearly dependent rates take weights of up to 1e13,
+// whose rounding can cost more than the last rates gain, so fewer rates are tried while the error
+// is not close to its lower bound. Throws wane::error for rates, lags or values that cannot be
+// fitted.
 inline kernel_fit fit(std::vector<double> const& rates, std::vector<std::int64_t> const& lags,
                       std::vector<double> const& values, metric wanted = metric::absolute,
                       double tolerance = 1e-6) {
@@ -70,8 +74,10 @@ inline kernel_fit fit(std::vector<double> const& rates, std::vector<std::int64_t
   return best;
 }
 
-// The best fit of a kernel on lags 1..T: weights from fitting_lags, errors measured on the denser
-// checking_lags (every lag where T <= 2^14).
+//   auto const found = wane::spectra::fit(rates, wane::spectra::power_law(0.5), 4096);
+//
+// The best fit of a kernel on lags 1..T. Weights come from about a thousand lags; errors are
+// measured on up to 25 000, every lag where T <= 2^14.
 template <target_kernel Kernel>
 kernel_fit fit(std::vector<double> const& rates, Kernel const& kernel, std::int64_t horizon,
                metric wanted = metric::absolute) {

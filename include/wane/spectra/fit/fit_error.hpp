@@ -1,4 +1,4 @@
-// The error of exponentials with given weights, against a kernel, on given lags.
+// kernel_fit: weights of exponentials, and their error against a kernel on given lags.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,8 @@
 
 namespace wane::spectra {
 
-// What is made smallest: max |f - kernel|, as PoST does, or max |f - kernel| / |kernel|.
+// The error that a fit makes smallest: max |f - kernel|, as in PoST, or max |f - kernel| /
+// |kernel|.
 enum class metric { absolute, relative };
 
 struct kernel_fit {
@@ -22,8 +23,8 @@ struct kernel_fit {
   std::int64_t worst_absolute_lag = 0;
   double max_relative_error = 0;  // over lags where the kernel is not zero
   std::int64_t worst_relative_lag = 0;
-  // No weights reach a smaller maximum in the fitted metric (duality), among the `rank` rates that
-  // double precision tells apart.
+  // No weights of the `rank` rates that double precision tells apart have a smaller largest error
+  // in the fitted metric (by duality).
   double lower_bound = 0;
   std::size_t rank = 0;
 };
@@ -67,7 +68,7 @@ inline void require_samples(std::vector<std::int64_t> const& lags,
   }
 }
 
-// An error times this is what the metric measures.
+// The factor by which the metric multiplies the error at each lag.
 inline std::vector<double> row_scale_of(metric wanted, std::vector<double> const& values) {
   std::vector<double> scale(values.size(), 1.0);
   if (wanted == metric::relative)
@@ -75,7 +76,7 @@ inline std::vector<double> row_scale_of(metric wanted, std::vector<double> const
   return scale;
 }
 
-// Writes the errors of fit.weights on the lags.
+// Measures fit.weights on the lags and writes the errors into `fit`.
 inline void measure(kernel_fit& fit, std::vector<double> const& rates,
                     std::vector<std::int64_t> const& lags, std::vector<double> const& values) {
   fit.max_absolute_error = fit.max_relative_error = 0;

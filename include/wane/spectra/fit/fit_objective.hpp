@@ -1,4 +1,4 @@
-// What a search over spectra makes smallest: the error of the best fit, on fewer lags than fit().
+// fit_objective: the error of the best fit on few lags, for searches over spectra.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace wane::spectra::impl {
 
-// On 300 lags, within a few percent of fit()'s error.
+// Takes 300 lags; the error is within a few percent of that of fit().
 class fit_objective {
  public:
   template <target_kernel Kernel>

@@ -1,4 +1,4 @@
-// Target kernels: a memory's wanted weight on each lag, and the power law l^{-beta}.
+// Target kernels: the wanted weight of a memory at each lag, and the power law l^{-beta}.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,13 +12,18 @@
 
 namespace wane::spectra {
 
-// Anything that answers a lag, in steps, with a number.
+//   auto const found = wane::spectra::fit(rates, [](auto l) { return 1. / double(l); }, 4096);
+//
+// A function from a lag, in steps, to a number.
 template <class Kernel>
 concept target_kernel = requires(Kernel const& kernel, std::int64_t lag) {
   { kernel(lag) } -> std::convertible_to<double>;
 };
 
-// l^{-beta} on lags l >= 1.
+//   wane::spectra::power_law const kernel(0.5);
+//   double const weight = kernel(100);  // 0.1
+//
+// l^{-beta} on lags l >= 1. Throws wane::error unless beta is positive and finite.
 class power_law {
  public:
   explicit power_law(double beta) : beta_of_kernel(beta) { impl::require_positive(beta, "beta"); }
@@ -30,11 +35,11 @@ class power_law {
     return std::pow(static_cast<double>(lag), -beta_of_kernel);
   }
 
-  // What a memory by this law gives the current token: nothing, for the law has no value there.
+  // The weight of the current token. The law has no value at lag 0; memories take 0.
   double at_zero() const { return 0; }
 
-  // k_{l-1} - 2 k_l + k_{l+1}, l >= 2; from lag 1000 on by its series in 1/l, whose next term is
-  // below 1e-11 of it for beta up to 10.
+  // k_{l-1} - 2 k_l + k_{l+1} for l >= 2; from lag 1000 on by its series in 1/l, whose next term is
+  // a factor of 1e-11 smaller for beta up to 10.
   double second_difference(std::int64_t lag) const {
     require(lag >= 2, "lag is ", lag, "; a power law has second differences from lag 2 on");
     double const b = beta_of_kernel, l = static_cast<double>(lag);
@@ -44,7 +49,7 @@ class power_law {
     return (*this)(lag) * (b / l) * ((b + 1) / l) * (1 + next * (1 + third));
   }
 
-  // l^{-beta} = Int_0^inf density(r) e^{-rl} dr, r the rate: density = r^{beta-1} / Gamma(beta).
+  // l^{-beta} = Int_0^inf density(r) e^{-rl} dr over the rates r: density = r^{beta-1}/Gamma(beta).
   double density(double rate) const {
     return std::pow(rate, beta_of_kernel - 1) / std::tgamma(beta_of_kernel);
   }
@@ -54,10 +59,10 @@ class power_law {
   double beta_of_kernel;
 };
 
-// A kernel that is a mixture of exponentials with positive weights, which the closed form needs to
-// know: Int density(rate) e^{-rate l} d rate, about l^{-tail_exponent} for long lags. Its second
-// differences, exact where lags are long, bound errors between lags; at_zero() is what lag 0 is
-// given.
+// A kernel that is a mixture of exponentials with positive weights of known density:
+// Int density(rate) e^{-rate l} d rate, about l^{-tail_exponent} at long lags. sum_of_accuracy()
+// needs the density for the closed form, and second_difference(l), accurate at long lags, for the
+// certificate. at_zero() is the value at lag 0.
 template <class Kernel>
 concept completely_monotone = target_kernel<Kernel> && requires(Kernel const& k, double rate) {
   { k.density(rate) } -> std::convertible_to<double>;

@@ -1,4 +1,4 @@
-// Which lags of 1..T a fit looks at, and which denser ones its error is then measured on.
+// log_spaced_lags: the lags of 1..T that a fit takes, and denser ones to measure its error.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,8 +10,10 @@
 
 namespace wane::spectra {
 
-// Every lag of 1..dense, then up to `spread` lags even in the logarithm, T the last; ascending.
-// Every lag of 1..T where that is no more than dense + spread.
+//   std::vector<std::int64_t> const lags = wane::spectra::log_spaced_lags(65536, 200, 900);
+//
+// Every lag of 1..dense, then up to `spread` lags even in the logarithm up to T = horizon;
+// ascending. Where T <= dense + spread, every lag of 1..T.
 inline std::vector<std::int64_t> log_spaced_lags(std::int64_t horizon, std::int64_t dense,
                                                  std::int64_t spread) {
   impl::require_horizon(horizon, "horizon");
@@ -36,13 +38,14 @@ inline std::vector<std::int64_t> log_spaced_lags(std::int64_t horizon, std::int6
 
 namespace wane::spectra::impl {
 
-// The error of N exponentials turns N times between 1 and T, about evenly in log l: up to 32 rates
-// these lags miss its extremum by under 1 %, and by 4 % at the most, measured on checking_lags.
+// The error of N exponentials turns N times between 1 and T, about evenly in log l. Up to 32 rates
+// its largest value on these lags is mostly within 1 % of that on checking_lags, at worst within 4
+// %.
 inline std::vector<std::int64_t> fitting_lags(std::int64_t horizon) {
   return log_spaced_lags(horizon, 200, 900);
 }
 
-// Every lag up to 2^14 and ten times the density beyond.
+// Every lag up to 2^14, and ten times the density of fitting_lags beyond.
 inline std::vector<std::int64_t> checking_lags(std::int64_t horizon) {
   return log_spaced_lags(horizon, std::int64_t{1} << 14, 9000);
 }

@@ -1,4 +1,4 @@
-// minimax_step: the step, in a box, that makes the largest of errors linear in it least.
+// minimax_step: the step in a box that makes the largest of several linear errors smallest.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,17 +10,18 @@
 
 namespace wane::spectra::impl {
 
-// Min over low <= d <= high of max_i |errors_i + (slopes d)_i|, a linear programme. The simplex
-// method on its dual: a basis of as many constraints as there are unknowns and one more, +-error_i
-// <= E or a side of the box, holds them with equality, and the one most violated enters. One error
-// and a side for every unknown are a first basis, so there is no phase to look for one; that of a
-// like problem is a better one where it will do. low <= 0 <= high, all finite.
+// Minimises max_i |errors_i + (slopes d)_i| over low <= d <= high: a linear programme, solved by
+// the simplex method on its dual. Constraints are +-error_i <= E and the sides of the box. A basis
+// is a set of unknowns + 1 constraints that hold with equality; the most violated constraint enters
+// it. One error and one side for every unknown make a first basis, so no search for one is needed.
+// The basis of a similar problem, `first`, is a better start where it is feasible.
+// Precondition: low <= 0 <= high, all finite.
 class minimax_step {
  public:
   using vector = Eigen::VectorXd;
   using matrix = Eigen::MatrixXd;
 
-  // sign errors_index <= E, or sign step_index <= the side of the box.
+  // sign error_index <= E, or sign step_index <= the side of the box.
   struct constraint {
     bool of_error;
     Eigen::Index index;
@@ -40,11 +41,12 @@ class minimax_step {
   }
 
   vector const& step() const { return step_; }
-  // The largest error after the step: none in the box is below it.
+  // The largest error after the step, the smallest possible in the box.
   double error() const { return error_; }
   std::vector<constraint> const& basis() const { return basis_; }
-  // By which the errors add up to error(): of length 1 in sum of sizes, 0 but for the basis. A
-  // further column c of slopes, from 0 upwards, lowers the error where multipliers c is negative.
+  // The multipliers of the errors: multipliers . errors = error(), their absolute values add up to
+  // 1, and only errors in the basis have one. A further unknown >= 0 with a column c of slopes
+  // would lower the error if multipliers . c is negative.
   vector multipliers() const {
     vector found = vector::Zero(errors_.size());
     for (Eigen::Index i = 0; i <= unknowns_; ++i)
@@ -70,10 +72,10 @@ class minimax_step {
     }
     return entries;
   }
-  // What the constraints of the basis weigh.
+  // The dual variable of constraint i of the basis.
   double share(Eigen::Index i) const { return std::max(0.0, inverse_(i, unknowns_)); }
 
-  // No constraint has a negative share.
+  // Whether the basis is feasible for the dual: no constraint has a negative share.
   bool will_do() {
     if (basis_.size() != std::size_t(unknowns_ + 1)) return false;
     invert();
@@ -132,7 +134,7 @@ class minimax_step {
     return most;
   }
 
-  // For the one whose share is the first to vanish; of those the one that leaves the basis best
+  // Replaces the constraint whose share vanishes first; on a tie, the one that keeps the basis best
   // conditioned.
   bool enter(constraint const& entering) {
     vector const direction = inverse_ * column(entering);

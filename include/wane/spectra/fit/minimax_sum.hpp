@@ -1,4 +1,4 @@
-// minimax_sum: the S exponentials, rates and weights free, whose largest error is least.
+// minimax_sum: S exponentials with free rates and weights whose largest error is smallest.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,10 +20,11 @@
 
 namespace wane::spectra::impl {
 
-// A best sum of S exponentials has an error that reaches its largest size 2S + 1 times, with signs
-// in turn (Braess 1986). First comes the least-squares fit; then Remez's exchange:
-// Newton's method makes the error equal on 2S + 1 lags, which move to its extrema. Log rates and
-// log weights are the unknowns, so that both stay positive.
+// The error of a best sum of S exponentials reaches its largest size 2S + 1 times with alternating
+// signs (Braess 1986). A least-squares fit is the start. Then Remez's exchange alternates two
+// steps: Newton's method makes the error equally large on 2S + 1 lags, and the lags move to the
+// extrema of the error. The unknowns are log rates and log weights, so that rates and weights stay
+// positive.
 template <target_kernel Kernel>
 class minimax_sum {
  public:
@@ -37,8 +38,8 @@ class minimax_sum {
         values, wanted == metric::relative ? values : std::vector<double>(values.size(), 1.0));
   }
 
-  // From given log rates, ascending; 2S + 1 lags must be there. None where Newton's method does not
-  // get anywhere, or a weight would not be positive.
+  // Starts from the given log rates, ascending. Returns nothing where there are fewer than 2S + 1
+  // lags, where Newton's method makes no progress, or where a weight would not be positive.
   std::optional<std::vector<node>> from(std::vector<double> const& log_rates) {
     auto const count = static_cast<Eigen::Index>(log_rates.size());
     if (2 * log_rates.size() + 1 > grid_.size()) return {};
@@ -71,11 +72,11 @@ class minimax_sum {
     return (sum - kernel_(lag)) / scale(lag);
   }
 
-  // The extrema of the error, 2S + 1 with signs in turn, or fewer where there are fewer.
+  // The extrema of the error with alternating signs: 2S + 1, or fewer where there are fewer.
   std::vector<std::int64_t> extrema() const {
     std::vector<double> error;
     for (std::int64_t lag : grid_) error.push_back(error_at(lag, log_rates_, log_weights_));
-    std::vector<std::size_t> best;  // of every stretch of one sign
+    std::vector<std::size_t> best;  // the largest error of every stretch of one sign
     for (std::size_t i = 0; i < error.size(); ++i) {
       if (!best.empty() && (error[i] > 0) == (error[best.back()] > 0)) {
         if (std::abs(error[i]) > std::abs(error[best.back()])) best.back() = i;
@@ -127,8 +128,8 @@ class minimax_sum {
     return true;
   }
 
-  // Newton's method towards errors of one size, signs in turn, on these lags; a step is shortened
-  // while they would differ more than before. False where they stay apart.
+  // Newton's method towards errors of equal size and alternating signs on these lags. A step is
+  // halved while it would increase the difference of the sizes. Returns false where no step helps.
   bool level(std::vector<std::int64_t> const& lags) {
     auto const count = log_rates_.size();
     auto const rows = static_cast<Eigen::Index>(lags.size());

@@ -1,4 +1,4 @@
-// positive_minimax: exponentials with positive weights whose largest error on samples is least.
+// positive_minimax: exponentials with positive weights and the smallest largest error on samples.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,15 +13,15 @@
 
 namespace wane::spectra::impl {
 
-// A sample is asked for to `scale`: its error counts as a part of that. Logs, so that values may
-// lie hundreds of decades apart.
+// A sample whose error counts relative to its scale. The scale is held as a log, so that samples
+// may lie hundreds of decades apart.
 struct scaled_sample {
   double lag, log_scale;
   double target;  // value / scale
 };
 
-// e^{-rate (lag - pinned lag)}, the largest part that it has of any sample's scale at the pinned
-// sample: there it is `weight` of the scale, so weights are from 0 to 2 whatever the samples.
+// weight e^{-rate (lag - pinned lag)} times the scale of the pinned sample. Relative to the scale,
+// a term is largest at its pinned sample, where it is `weight`; so weights stay between 0 and 2.
 struct pinned_term {
   double rate = 0, weight = 0;
   scaled_sample pinned{};
@@ -29,7 +29,7 @@ struct pinned_term {
   double part_of(scaled_sample const& s) const {
     return std::exp(-rate * (s.lag - pinned.lag) - (s.log_scale - pinned.log_scale));
   }
-  // Of the exponential at lag 0.
+  // The log of the weight of the exponential at lag 0.
   double log_weight() const { return std::log(weight) + pinned.log_scale + rate * pinned.lag; }
 };
 
@@ -40,12 +40,14 @@ inline double error_of_sum(std::vector<pinned_term> const& terms, scaled_sample 
   return sum - s.target;
 }
 
-// Rates and weights move together: each step is the best in a box for the errors linear in the
-// log rates and weights, the box being as large as that can be trusted (Osborne and Watson 1969;
-// Madsen 1975), and then the weights that are best for the new rates: with weights of the step
-// itself the boxes would be tiny. Where 2S + 1 errors are equal in the end this is Newton's method.
-// Terms whose weight would be negative leave. The multipliers of the last step price any further
-// rate: where none lowers the error, no number of terms does (it is convex in the weights).
+// Each step is the best one in a box for errors linearised in log rates and weights. The box grows
+// and shrinks with the trust in the linearisation (Osborne and Watson 1969; Madsen 1975). Then the
+// weights become the best ones for the new rates; with the weights of the step itself the boxes
+// would be tiny. Near a solution with 2S + 1 equal errors this is Newton's method. Terms whose
+// weight falls to 0 leave.
+//
+// The multipliers of the last step tell how much a term of any further rate would lower the error.
+// Where none does, no number of terms does, because the error is convex in the weights.
 class positive_minimax {
  public:
   using vector = Eigen::VectorXd;
@@ -59,7 +61,7 @@ class positive_minimax {
   std::vector<pinned_term> const& terms() const { return terms_; }
   double error() const { return errors_of(terms_).cwiseAbs().maxCoeff(); }
 
-  // The one term that is best of these rates.
+  // Starts with a single term, the best among these rates.
   void start(std::vector<double> const& rates) {
     double least = HUGE_VAL;
     for (double rate : rates) {
@@ -74,9 +76,9 @@ class positive_minimax {
       terms_ = {term};
     }
   }
-  // One more, of a rate that promises much; false where none lowers the error. Of rates that
-  // promise nearly the same, as all very fast ones do and all very slow ones, the nearest to a
-  // term is taken: far out nothing tells which way to go.
+  // Adds a term with a rate that promises a large gain; returns false where no rate lowers the
+  // error. Among rates that promise nearly the same, as all very fast or all very slow ones do, it
+  // takes the rate nearest to a term: far from all terms the error has no slope to follow.
   bool extend(std::vector<double> const& rates) {
     double const size = error();
     std::vector<double> gains;
@@ -94,7 +96,8 @@ class positive_minimax {
     return true;
   }
 
-  // Until a step would lower the error by less than a thousandth of it, in a small box by less.
+  // Steps until the next would lower the error by less than a thousandth of it; in a box smaller
+  // than 1, by that times the size of the box.
   void improve() {
     double size = error(), radius = 0.5;
     step_basis_.clear(), weight_basis_.clear();
@@ -121,16 +124,16 @@ class positive_minimax {
 
  private:
   static constexpr double precision = 1e-3;
-  // Of the most that a rate promises, what is as good. While some samples are not met at all, as
-  // where they span more decades than so few terms can, no weight lowers the error: then each term
-  // comes in with its weight there, and reaches as far from the others as it may.
+  // `nearly`: the part of the largest promise that counts as equally good. While the error is above
+  // `unmet`, because samples span more decades than so few terms can reach, no weight lowers it;
+  // then a term enters with weight 1, and a promise of the part `barely` suffices.
   static constexpr double nearly = 0.7, barely = 0.1, unmet = 0.95;
   static constexpr double rounding = 1e-15, finest = 1e-13;
   static constexpr double largest_weight = 2;
   static constexpr double widest_radius = 2, least_radius = 1e-7;
   static constexpr int most_steps = 80;
 
-  // From the nearest term, in log rate.
+  // The distance to the nearest term in log rate.
   double distance(double rate) const {
     double least = HUGE_VAL;
     for (pinned_term const& term : terms_)
@@ -163,7 +166,7 @@ class positive_minimax {
     return anew;
   }
 
-  // By the weights, then by the log rates.
+  // The derivatives of the errors by the weights, then by the log rates.
   matrix slopes_of_terms() const {
     auto const count = Eigen::Index(terms_.size());
     matrix slopes(Eigen::Index(samples_.size()), 2 * count);
@@ -200,7 +203,7 @@ class positive_minimax {
     weigh(next);
     return next;
   }
-  // The best weights for these rates.
+  // Sets the best weights for the rates of these terms.
   void weigh(std::vector<pinned_term>& terms) {
     auto const count = Eigen::Index(terms.size());
     matrix parts(Eigen::Index(samples_.size()), count);

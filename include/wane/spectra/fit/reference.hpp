@@ -16,12 +16,13 @@ namespace wane::spectra::impl {
 
 // On rank + 1 lags there is, up to a factor, one y with Sum_i y_i f(l_i) = 0 for every f of the
 // span. Duality: <y, error> is the same for every fit and at most |y|_1 max|error|, so no fit has a
-// smaller maximum than |<y, error>| / |y|_1; the fit whose error is h sign(y_i) on the reference
-// attains it there. Signs of y alternate for exponentials in exact arithmetic; rounding may turn
-// those of entries that are nearly zero, and nothing here relies on them.
+// largest error below |<y, error>| / |y|_1. The fit with the error h sign(y_i) attains this bound
+// on the reference. In exact arithmetic the signs of y alternate for exponentials; rounding may
+// turn the sign of an entry near 0, so the code does not rely on alternation.
 class reference_fit {
  public:
-  // `error` is that of some fit on all lags, small to keep digits; `lags` are increasing indices.
+  // `error` is the error of some fit on all lags; a small error keeps digits. `lags` are increasing
+  // indices.
   reference_fit(exponential_basis const& basis, std::vector<std::size_t> const& lags,
                 std::vector<double> const& error)
       : rank(basis.rank()), signs(lags.size()), system(matrix(basis, lags, alternate(signs))) {
@@ -35,7 +36,7 @@ class reference_fit {
     y = dual();
   }
 
-  // To add to the coefficients of the fit that `error` came from.
+  // The change of the coefficients of the fit that has `error`.
   std::vector<double> step() const {
     std::vector<double> solution = system.solve(values);
     solution.pop_back();
@@ -49,10 +50,10 @@ class reference_fit {
     return std::isfinite(bound) ? bound : 0;
   }
 
-  // Which lag of the reference leaves when `entering` comes in with an error of the fit above the
-  // bound: y_entering grows from zero until the first of the other y_i vanishes. The bound rises.
+  // The lag of the reference that leaves when `entering`, whose error exceeds the bound, comes in:
+  // y_entering grows from 0 until the first of the other y_i vanishes. This raises the bound.
   std::size_t leaving(exponential_basis const& basis, std::size_t entering, bool positive) const {
-    // Signs so that the error on the reference is that of y.
+    // The sign with which the error at `entering` agrees with that of y.
     double const direction = (dot(y, values) > 0) == positive ? 1 : -1;
     std::vector<double> row(rank + 1, 0.0);
     for (std::size_t j = 0; j < rank; ++j) row[j] = direction * basis.function(j)[entering];
@@ -94,7 +95,7 @@ class reference_fit {
     return {std::move(rows), lags.size()};
   }
 
-  // Orthogonal to the basis functions, and Sum_i signs_i y_i = 1.
+  // y: orthogonal to the basis functions, with Sum_i signs_i y_i = 1.
   std::vector<double> dual() const {
     std::vector<double> right(rank + 1, 0.0);
     right.back() = 1;

@@ -1,4 +1,4 @@
-// Sums of exponentials for a kernel known by samples: measured, or tabulated at some lags.
+// Sums of exponentials for a kernel known at some lags only, measured or tabulated.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,9 +17,12 @@
 
 namespace wane::spectra {
 
-// values[i] > 0 at lags[i], in steps, increasing; some lag is at least 1. A value at lag 0 is met
-// exactly, by feed-through. Where there is none at_zero of a sum is what its exponentials give
-// there, and nothing feeds through: samples that begin late say little about it.
+//   wane::spectra::sampled_kernel const measured{{1, 2, 4, 8, 16}, {1, 0.7, 0.5, 0.35, 0.25}};
+//   auto const sum = wane::spectra::sum_of_accuracy(measured, 0.01);
+//
+// values[i] > 0 at lags[i], in steps, increasing; at least one lag is 1 or more. A value at lag 0
+// is met exactly, by feed_through(). Without one, at_zero of a sum is the sum of its weights and
+// feed_through() is 0, because samples at later lags say little about lag 0.
 struct sampled_kernel {
   std::vector<std::int64_t> lags;
   std::vector<double> values;
@@ -34,8 +37,8 @@ struct sample_options {
 
 namespace wane::spectra::impl {
 
-// How sums for samples are found: terms are added one by one to the best sum of so many. That one
-// is sought on a few hundred of the samples, and on those besides at which it turns out worst.
+// Adds terms one by one, each to the best sum found with one term fewer. A fit takes a few hundred
+// of the samples at first, and then also the samples with the largest errors.
 class sampled_sum_finder {
  public:
   sampled_sum_finder(sampled_kernel const& kernel, sample_options const& options)
@@ -93,9 +96,10 @@ class sampled_sum_finder {
       samples_.push_back({static_cast<double>(lags_[i]), std::log(scale), values_[i] / scale});
     }
   }
-  // Rates to begin with: 0, and from what hardly fades between the first sample and the last to
-  // what leaves 1e-6 of the first at the second. A faster one would be there for the first sample
-  // alone, with a weight at lag 0 that takes the digits of all others; none may overflow there.
+  // The rates of new terms: 0, and a range from a rate that hardly fades between the first and the
+  // last sample to one that falls by 1e-6 from the first sample to the second. A faster term would
+  // serve the first sample alone, and its weight at lag 0 would take the digits of all others. The
+  // fastest rate is also limited so that no weight at lag 0 overflows.
   void choose_rates() {
     rates_ = {0};
     if (samples_.size() == 1) return;
@@ -110,7 +114,7 @@ class sampled_sum_finder {
     for (double rate = hardly; rate < fastest_; rate *= 1.2) rates_.push_back(rate);
     add_rates_of_slopes();
   }
-  // Over hundreds of decades nothing but the very rate at which samples fall is near them.
+  // Adds the rates at which the samples fall: over hundreds of decades only these come near them.
   void add_rates_of_slopes() {
     std::vector<scaled_sample> const chosen = thinned();
     auto const log_value = [](scaled_sample const& s) { return s.log_scale + std::log(s.target); };
@@ -124,7 +128,7 @@ class sampled_sum_finder {
     }
   }
 
-  // Even in the logarithm of the lag since the first, the first and the last among them.
+  // Samples even in the logarithm of the lag since the first, with the first and the last.
   std::vector<scaled_sample> thinned() const {
     if (samples_.size() <= few) return samples_;
     std::vector<scaled_sample> chosen{samples_.front()};
@@ -140,7 +144,7 @@ class sampled_sum_finder {
     return chosen;
   }
 
-  // The worst samples of every stretch of errors of one sign, that are worse than `seen`.
+  // The worst sample of every stretch of errors of one sign, where it is worse than `seen`.
   std::vector<scaled_sample> worse_than(double seen, std::vector<pinned_term> const& terms) const {
     std::vector<std::pair<double, std::size_t>> tops;
     double before = 0;
@@ -192,12 +196,13 @@ class sampled_sum_finder {
     return sum;
   }
 
-  // A twentieth less error; or a twentieth more that is met, while next to nothing is.
+  // Whether a term helps: the error falls by 5 %, or, while it is near 1, the part of the samples
+  // that is met grows by 5 %.
   static bool helps(double now, double before) {
     return now < 0.95 * before || 1 - now > 1.05 * (1 - before);
   }
-  // The best sum on the way to `most` terms; the way ends where a sum is enough, or where two
-  // terms one after the other have not helped; over many decades it takes some to meet anything.
+  // The best sum with up to `most` terms. Stops at a sum that is enough, or after two successive
+  // terms that did not help; after 20 while almost no sample is met, as over many decades.
   template <class Enough>
   exponential_sum grow(std::int64_t most, Enough const& enough) const {
     positive_minimax fit(thinned(), slowest_, fastest_);
@@ -228,19 +233,19 @@ class sampled_sum_finder {
 
 namespace wane::spectra {
 
-// The fewest terms found whose error on the samples is no larger than `accuracy`. Throws
-// wane::error with the best found where that is out of reach, as it is below the noise of a
-// measurement, and for samples that rise: a sum with positive weights falls.
+// The fewest terms found whose error on the samples is at most `accuracy`. Throws wane::error, with
+// the error of the best sum found, where that is out of reach: below the noise of a measurement, or
+// for samples that rise, since a sum with positive weights falls.
 //
-// How the certificate was verified: the sum as it is returned, rounding included, was evaluated at
-// every sample of lags >= 1 (lags_evaluated of them; horizon is the last lag), and the largest
-// errors are over these and no other lags. Of the kernel between samples nothing is known.
+// The certificate: the returned sum, with its rounded weights, is evaluated at every sample of lags
+// >= 1. There are lags_evaluated of them, and horizon is the last. The errors are the largest over
+// these lags; nothing is known of the kernel between samples.
 inline exponential_sum sum_of_accuracy(sampled_kernel const& kernel, double accuracy,
                                        sample_options const& options = {}) {
   return impl::sampled_sum_finder(kernel, options).to(accuracy);
 }
 
-// At most `terms` terms, with the least error on the samples that is found; certified likewise.
+// The sum of at most `terms` terms with the least error found on the samples, certified as above.
 inline exponential_sum sum_of_terms(sampled_kernel const& kernel, std::int64_t terms,
                                     sample_options const& options = {}) {
   return impl::sampled_sum_finder(kernel, options).of(terms);

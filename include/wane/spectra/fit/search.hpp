@@ -1,4 +1,4 @@
-// The smallest value of a function on a rectangle: a grid, then a search in its best valleys.
+// lowest_point: the smallest value of a function on a rectangle, by a grid and descents from it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace wane::spectra::impl {
 
-// A side of zero length makes it a search along one line.
+// A side of length 0 makes the search one-dimensional.
 struct rectangle {
   double x_low, x_high;
   double y_low, y_high;
@@ -20,7 +20,7 @@ struct valley {
   double value;
 };
 
-// Goes to the best of the eight points a step away while that is lower, else halves the step.
+// Moves to the lowest of the eight points a step away while it is lower; else halves the step.
 template <class Function>
 valley descend(Function const& function, rectangle const& within, valley from, double first_step,
                double last_step) {
@@ -43,8 +43,8 @@ valley descend(Function const& function, rectangle const& within, valley from, d
   return from;
 }
 
-// The points of a grid, `step` or a little less apart, that none of their neighbours is below;
-// lowest first.
+// The points of a grid that are no higher than any neighbour, lowest first. Points of the grid lie
+// `step` apart, or a little less.
 template <class Function>
 std::vector<valley> grid_valleys(Function const& function, rectangle const& within, double step) {
   double const width = within.x_high - within.x_low;
@@ -83,8 +83,9 @@ std::vector<valley> grid_valleys(Function const& function, rectangle const& with
   return valleys;
 }
 
-// Deterministic. The `most_valleys` lowest valleys of the grid are followed to an eighth of its
-// step, and the best of them to `precision`. An infinite value is outside.
+// Descends from the `most_valleys` lowest valleys of the grid to an eighth of its step, and from
+// the best of them to `precision`. Deterministic. An infinite value marks a point outside the
+// domain.
 template <class Function>
 valley lowest_point(Function const& function, rectangle const& within, double step,
                     std::size_t most_valleys, double precision) {

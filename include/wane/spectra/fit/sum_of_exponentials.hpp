@@ -33,7 +33,7 @@ struct sum_options {
 
 namespace wane::spectra::impl {
 
-// How sums for one kernel and horizon are found.
+// Finds sums of exponentials for one kernel and horizon.
 template <completely_monotone Kernel>
 class sum_finder {
  public:
@@ -43,7 +43,7 @@ class sum_finder {
     require_count(options.most_terms, "most_terms");
   }
 
-  // Terms, as few as the construction has, whose certified error is no larger than `accuracy`.
+  // The fewest terms of the construction whose certified error is at most `accuracy`.
   exponential_sum to(double accuracy) const {
     require(accuracy >= finest && accuracy < 1, "accuracy is ", accuracy,
             "; it must be at least 1e-13, which double precision can certify, and below 1");
@@ -57,11 +57,11 @@ class sum_finder {
     return best;
   }
 
-  // The least error that so many terms have.
+  // The sum of at most `terms` terms with the least error.
   exponential_sum of(std::int64_t terms) const {
     require_count(terms, "terms");
     auto const wanted = static_cast<std::size_t>(terms);
-    // The accuracy asked for falls by halves until there are too many terms, then between the two.
+    // Halves the accuracy until there are too many terms, then searches between the last two.
     double reached = 1, missed = 0, least = HUGE_VAL;
     exponential_sum best = closed_form_aimed_at(reached);
     auto const try_at = [&](double aim) {
@@ -109,7 +109,7 @@ class sum_finder {
     sum.error = certify(kernel_, sum, horizon_);
     return sum;
   }
-  // The largest on few lags: no more than the certified one.
+  // The largest error on a few lags, at most the certified error.
   double seen_error(exponential_sum const& sum) const {
     double largest = 0;
     for (std::int64_t lag : log_spaced_lags(horizon_, 8, 200)) {
@@ -123,10 +123,10 @@ class sum_finder {
   std::size_t lags() const { return static_cast<std::size_t>(horizon_); }
 
   exponential_sum closed_form_aimed_at(double accuracy) const {
-    if (kernel_.tail_exponent() == 0) return of_nodes({{0, kernel_(1)}});  // nothing is forgotten
+    if (kernel_.tail_exponent() == 0) return of_nodes({{0, kernel_(1)}});  // the kernel is constant
     if (options_.measured == metric::relative)
       return of_nodes(closed_form<Kernel>(kernel_, horizon_, accuracy).nodes());
-    // Where the kernel has fallen below the error nothing more is to be met.
+    // Beyond the lag where the kernel is below the error, 0 is accurate enough.
     std::int64_t low = 1, high = horizon_;
     while (low < high) {
       std::int64_t const middle = low + (high - low) / 2;
@@ -138,7 +138,7 @@ class sum_finder {
     return of_nodes(
         closed_form<Kernel>(kernel_, low, std::min(1.0, accuracy / kernel_(1))).nodes());
   }
-  // What is reached is 0.6 to 1.6 of what is aimed at.
+  // The closed form reaches 0.6 to 1.6 times the error it aims at, so several aims are tried.
   exponential_sum closed_form_to(double accuracy) const {
     exponential_sum sum;
     for (double part : {1.6, 1.3, 1.0, 0.85, 0.7, 0.5, 0.35, 0.2}) {
@@ -150,8 +150,8 @@ class sum_finder {
     return certified(std::move(sum));
   }
 
-  // Grows from few terms, each sum from the one before, for the rates of best sums are alike:
-  // calls next(sum) for a number of terms, until that is no other.
+  // Finds minimax sums one after another, each from the rates of the one before, because best sums
+  // have similar rates. next(sum) returns the number of terms of the following sum; 0 ends.
   template <class Next>
   void grow(exponential_sum const& from, std::size_t first, Next const& next) const {
     minimax_sum<Kernel> polish(kernel_, horizon_, options_.measured);
@@ -167,22 +167,22 @@ class sum_finder {
     }
   }
   static constexpr std::size_t first_terms = 6;
-  static constexpr std::size_t most_exact = 12;  // so many nodes of a Gauss rule are exact
+  static constexpr std::size_t most_exact = 12;  // Gauss rules are accurate up to so many nodes
   static constexpr double finest = 1e-13;
-  // Up by a quarter, down by one.
+  // The next number of terms on the way from `terms` to `wanted`: up by a quarter, down by one.
   static std::size_t towards(std::size_t wanted, std::size_t terms) {
     if (wanted < terms) return terms - 1;
     return std::min(wanted, terms + std::max<std::size_t>(1, terms / 4));
   }
 
-  // Fewer terms than cover all lags: these meet the first 2 `count` and fall short of the others.
+  // `count` terms that agree with the sum on the first 2 `count` lags.
   exponential_sum first_lags_of(exponential_sum const& sum, std::size_t count) const {
     std::vector<node> nodes;
     for (std::size_t s = 0; s < sum.terms(); ++s) nodes.push_back({sum.rates[s], sum.weights[s]});
     return of_nodes(rule_in_factors(nodes, count));
   }
 
-  // On a short horizon: half as many terms as there are lags meet all of them.
+  // For a short horizon, where half as many terms as lags meet every lag.
   exponential_sum fewest_of_rules(exponential_sum const& best, double accuracy) const {
     exponential_sum const fine = closed_form_aimed_at(finest);
     for (std::size_t count = 1; count < best.terms(); ++count) {
@@ -192,8 +192,8 @@ class sum_finder {
     return best;
   }
 
-  // The error falls by exp(-pi^2 / log T) with each term or faster, which tells how many more, or
-  // fewer, to try.
+  // The fewest terms of minimax sums. Each term lowers the error by exp(-pi^2 / log T) or more,
+  // from which the next number of terms to try is estimated.
   exponential_sum fewest(exponential_sum best, double accuracy) const {
     double const of_a_term = std::numbers::pi * std::numbers::pi /
                              std::log(std::max(8.0, static_cast<double>(horizon_)));
@@ -215,7 +215,7 @@ class sum_finder {
     });
     return best;
   }
-  // The best of all sums on the way to so many terms.
+  // The best of the minimax sums found on the way to `terms` terms.
   std::optional<exponential_sum> minimax_of(std::size_t terms, exponential_sum const& start) const {
     std::optional<exponential_sum> best;
     for (std::size_t first = std::min(first_terms, terms); first > 0 && !best; --first)
@@ -240,15 +240,21 @@ class sum_finder {
 
 namespace wane::spectra {
 
-// Terms, as few as `options.built` says, whose certified error on lags 1..horizon is no larger than
-// `accuracy`. Throws wane::error, with the best found, where that is out of reach of minimax too.
+//   using namespace wane::spectra;
+//   exponential_sum const sum = sum_of_accuracy(power_law(0.5), 4096, 1e-3);
+//   exponential_sum const fewest =
+//       sum_of_accuracy(power_law(0.5), 4096, 1e-3, {.built = construction::minimax});
+//
+// A sum whose certified error on lags 1..horizon is at most `accuracy`, with as few terms as
+// options.built gives. Throws wane::error, with the error of the best sum found, where minimax
+// cannot reach the accuracy within options.most_terms.
 template <completely_monotone Kernel>
 exponential_sum sum_of_accuracy(Kernel const& kernel, std::int64_t horizon, double accuracy,
                                 sum_options const& options = {}) {
   return impl::sum_finder<Kernel>(kernel, horizon, options).to(accuracy);
 }
 
-// At most so many terms, with the least error that `options.built` finds.
+// The sum of at most `terms` terms with the least error that options.built finds, certified.
 template <completely_monotone Kernel>
 exponential_sum sum_of_terms(Kernel const& kernel, std::int64_t horizon, std::int64_t terms,
                              sum_options const& options = {}) {

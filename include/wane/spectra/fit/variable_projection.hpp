@@ -1,4 +1,4 @@
-// variable_projection: rates for which weights fit one kernel or several in least squares.
+// variable_projection: rates with which one or several kernels are fitted in least squares.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace wane::spectra::impl {
 
-// As many log rates as are wanted, spread like the given ones.
+// `count` log rates distributed like the given ones.
 inline std::vector<double> spread(std::vector<double> const& log_rates, std::size_t count) {
   std::vector<double> to;
   auto const last = static_cast<double>(log_rates.size() - 1);
@@ -28,10 +28,10 @@ inline std::vector<double> spread(std::vector<double> const& log_rates, std::siz
   return to;
 }
 
-// Makes Sum |target - basis weights|^2 least over the log rates, the weights of each target being
-// those of its own least squares (Golub and Pereyra 1973): Levenberg and Marquardt's steps with
-// Kaufman's Jacobian. All parameters together stall. Targets are given by their values on the lags
-// and by what an error there is divided by.
+// Minimises Sum |target - basis weights|^2 over the log rates; the weights of each target solve a
+// least squares problem of their own (Golub and Pereyra 1973). Takes Levenberg-Marquardt steps with
+// Kaufman's Jacobian. (A search over rates and weights together stalls.) A target is given by its
+// values on the lags and by the scales that divide the errors there.
 class variable_projection {
  public:
   explicit variable_projection(std::vector<std::int64_t> const& lags)
@@ -45,8 +45,8 @@ class variable_projection {
     targets_.push_back({as_vector(values).cwiseProduct(inverse), inverse});
   }
 
-  // From these log rates to better ones, until a step would gain less than `precision` of the sum
-  // of squares.
+  // Improves the log rates until a step would gain less than the part `precision` of the sum of
+  // squares.
   std::vector<double> improved(std::vector<double> const& from, double precision = 1e-3) {
     Eigen::VectorXd log_rates = as_vector(from);
     double size = evaluate(log_rates, true), growth = 2;
@@ -59,7 +59,7 @@ class variable_projection {
       if (!(promised > precision * size)) break;
       Eigen::VectorXd const next = log_rates + step;
       double const gain = (size - evaluate(next, false)) / promised;
-      if (gain > 0) {  // the damping as Nielsen has it (1999)
+      if (gain > 0) {  // damping by Nielsen's rule (1999)
         log_rates = next;
         size = evaluate(log_rates, true);
         damping *= std::max(1.0 / 3, 1 - std::pow(2 * gain - 1, 3));
@@ -72,7 +72,7 @@ class variable_projection {
     return {log_rates.data(), log_rates.data() + log_rates.size()};
   }
 
-  // Of one target.
+  // The weights of one target.
   Eigen::VectorXd weights(std::vector<double> const& log_rates, std::size_t which) const {
     target const& of = targets_[which];
     return least_squares(basis(as_vector(log_rates).array().exp(), of)).solve(of.values);
@@ -91,7 +91,7 @@ class variable_projection {
     return ((-lags_ * rates.transpose()).array().exp().colwise() * of.scales.array()).matrix();
   }
 
-  // The sum of squares, and with `slopes` what a step needs.
+  // The sum of squares; with `slopes` also the normal matrix and the gradient of a step.
   double evaluate(Eigen::VectorXd const& log_rates, bool slopes) {
     Eigen::VectorXd const rates = log_rates.array().exp();
     double size = 0;
@@ -103,7 +103,7 @@ class variable_projection {
       Eigen::VectorXd const rest = of.values - columns * weights;
       size += rest.squaredNorm();
       if (!slopes) continue;
-      // The change of the rest with the log rates, without what the weights make good.
+      // The derivative of the rest by the log rates, outside the span of the basis.
       Eigen::MatrixXd change(columns.rows(), columns.cols());
       for (Eigen::Index i = 0; i < change.cols(); ++i)
         change.col(i) = fit.outside(rates(i) * weights(i) * columns.col(i).cwiseProduct(lags_));

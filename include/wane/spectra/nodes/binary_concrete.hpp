@@ -1,4 +1,4 @@
-// Binary Concrete: a mask in (0, 1) in place of a choice, that a temperature sharpens (STLT).
+// Binary Concrete: a mask in (0, 1) instead of a choice, sharper as the temperature falls (STLT).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,31 +15,14 @@
 
 namespace wane::spectra::impl {
 
-// g = log u - log(1 - u), u uniform: the difference of two Gumbels. Adding it to a logit makes the
-// sum positive with the probability sigmoid(logit). STLT (section 3.6) prints one Gumbel, whose
-// choices are biased (docs/errata.md). u is an odd multiple of 2^-53, so that it and 1 - u are
-// exact and as likely, and none is 0: |g| <= 36.8.
+// g = log u - log(1 - u), u uniform: the difference of two Gumbel variables. A logit plus g is
+// positive with the probability sigmoid(logit). STLT (section 3.6) prints one Gumbel variable,
+// which biases the choice (docs/errata.md). u is an odd multiple of 2^-53, so u and 1 - u are
+// exact, equally likely and never 0: |g| <= 36.8.
 inline double unit_logistic(std::mt19937_64& bits) {
   double const u = (static_cast<double>(bits() >> 12) + 0.5) * 0x1p-52;
   return std::log(u / (1 - u));
 }
-
-}  // namespace wane::spectra::impl
-
-namespace wane::spectra {
-
-// So many of them, the same for a seed everywhere; a training step takes a seed of its own.
-inline std::vector<double> logistic_noise(std::int64_t count, std::uint64_t seed) {
-  impl::require_count(count, "count");
-  std::mt19937_64 bits(seed);
-  std::vector<double> noise(static_cast<std::size_t>(count));
-  for (double& g : noise) g = impl::unit_logistic(bits);
-  return noise;
-}
-
-}  // namespace wane::spectra
-
-namespace wane::spectra::impl {
 
 inline void require_relaxed_mask(std::span<double const> logits, double temperature,
                                  std::span<double const> noise) {
@@ -52,9 +35,21 @@ inline void require_relaxed_mask(std::span<double const> logits, double temperat
 
 namespace wane::spectra {
 
-// m = sigmoid((logit + g) / temperature), for the logits of one sequence; without noise the mask
-// is that of g = 0. Logits of any size, infinities included, give masks in [0, 1]. Throws
-// wane::error unless temperature > 0 and noise is as long as the logits, or empty.
+//   auto const noise = wane::spectra::logistic_noise(std::ssize(logits), seed_of_step);
+//   auto const mask = wane::spectra::relaxed_mask(logits, temperature, noise);
+//
+// `count` numbers g = log u - log(1 - u), u uniform; the same for a seed on every machine.
+inline std::vector<double> logistic_noise(std::int64_t count, std::uint64_t seed) {
+  impl::require_count(count, "count");
+  std::mt19937_64 bits(seed);
+  std::vector<double> noise(static_cast<std::size_t>(count));
+  for (double& g : noise) g = impl::unit_logistic(bits);
+  return noise;
+}
+
+// m = sigmoid((logit + g) / temperature), for the logits of one sequence; without noise g = 0.
+// Logits of any size, infinities included, give masks in [0, 1]. Throws wane::error unless
+// temperature > 0 and noise is empty or as long as the logits.
 inline std::vector<double> relaxed_mask(std::span<double const> logits, double temperature,
                                         std::span<double const> noise = {}) {
   impl::require_relaxed_mask(logits, temperature, noise);
@@ -65,7 +60,7 @@ inline std::vector<double> relaxed_mask(std::span<double const> logits, double t
 }
 
 // From dL/dm to dL/dlogit, for the same logits, temperature and noise:
-// dm/dlogit = m (1 - m) / temperature, 1 - m taken with all its digits.
+// dm/dlogit = m (1 - m) / temperature. 1 - m is computed without cancellation.
 inline std::vector<double> relaxed_mask_adjoint(std::span<double const> logits, double temperature,
                                                 std::span<double const> noise,
                                                 std::span<double const> mask_gradient) {
@@ -80,15 +75,16 @@ inline std::vector<double> relaxed_mask_adjoint(std::span<double const> logits, 
   return gradient;
 }
 
-// S_eff = sum m (STLT, section 3.6). How many nodes a draw chooses is, on average over the noise,
-// the sum of sigmoid(logit): S_eff without noise at temperature 1.
+// S_eff = sum m (STLT, section 3.6). The mean number of nodes that a draw chooses is the sum of
+// sigmoid(logit), which is S_eff without noise at temperature 1.
 inline double effective_nodes(std::span<double const> mask) {
   return std::accumulate(mask.begin(), mask.end(), 0.);
 }
 
-// The nodes with alpha = sigmoid(logit) > threshold, in order: those with m > 1/2 without noise if
-// the threshold is 1/2. There may be none. Throws wane::error unless it is between 0 and
-// 1, and where a logit is NaN.
+//   auto const kept = wane::spectra::kept_nodes(nodes, wane::spectra::active_nodes(logits));
+//
+// The indices of the nodes with sigmoid(logit) > threshold, ascending; there may be none. Throws
+// wane::error for a threshold outside (0, 1) and for a logit that is NaN.
 inline std::vector<std::size_t> active_nodes(std::span<double const> logits,
                                              double threshold = 0.5) {
   require(threshold > 0 && threshold < 1, "threshold is ", threshold,
@@ -104,14 +100,18 @@ inline std::vector<std::size_t> active_nodes(std::span<double const> logits,
 
 enum class annealing { geometric, linear };
 
+//   wane::spectra::temperature_schedule const schedule{.first = 1, .last = 0.1, .part = 0.4};
+//   double const temperature = schedule.at(step, steps);
+//
 // The temperature goes from `first` to `last` over the first `part` of training, by equal factors
-// or equal differences a step, and stays there.
+// (geometric) or equal differences (linear) a step, and stays at `last`.
 struct temperature_schedule {
   double first = 1, last = 0.1, part = 0.4;
   annealing curve = annealing::geometric;
 
-  // At one of the steps 0 .. steps, exactly `first` at 0 and `last` from part * steps on. Throws
-  // wane::error unless both temperatures are positive, part is in [0, 1] and step is one of them.
+  // The temperature at a step from 0 to `steps`: exactly `first` at 0 and exactly `last` from
+  // part * steps on. Throws wane::error unless both temperatures are positive, part is in [0, 1]
+  // and step is in [0, steps].
   double at(std::int64_t step, std::int64_t steps) const {
     impl::require_positive(first, "first"), impl::require_positive(last, "last");
     require(part >= 0 && part <= 1, "part is ", part, "; it must be in [0, 1]");

@@ -18,8 +18,11 @@
 
 namespace wane::spectra {
 
-// Nodes s_k = sigma_k + i omega_k, per unit of time; a token takes `step` of it. What a node holds
-// is multiplied by the pole e^{-s_k step} with each token.
+//   auto const nodes = wane::spectra::initial_laplace_nodes(16, 0.001, 1, 3.0);
+//   double const tokens = nodes.half_life(0);
+//
+// Nodes s_k = sigma_k + i omega_k, per unit of time; a token takes `step` units. Each token
+// multiplies the state of node k by the pole e^{-s_k step}.
 struct laplace_nodes {
   std::vector<double> sigma, omega;
   double step = 1;
@@ -27,13 +30,13 @@ struct laplace_nodes {
   std::complex<double> pole(std::size_t k) const {
     return std::exp(std::complex<double>(-sigma[k], -omega[k]) * step);
   }
-  // Tokens until a node has lost half, and turns a token.
+  // Tokens until node k has lost half of its state; turns of its phase in a token.
   double half_life(std::size_t k) const { return std::numbers::ln2 / (sigma[k] * step); }
   double frequency(std::size_t k) const { return omega[k] * step / (2 * std::numbers::pi); }
 };
 
-// Throws wane::error unless every node decays, by more than `least`, and turns less than half way
-// round in a token: beyond, it could not be told from a slower one.
+// Throws wane::error unless every sigma exceeds `least` and every node turns by at most pi in a
+// token. A faster node would alias: its samples are those of a slower one.
 inline void require_nodes(laplace_nodes const& nodes, double least = 0) {
   require(!nodes.sigma.empty(), "sigma is empty; it must hold at least one node");
   require(nodes.omega.size() == nodes.sigma.size(), "omega has ", nodes.omega.size(),
@@ -48,7 +51,7 @@ inline void require_nodes(laplace_nodes const& nodes, double least = 0) {
   }
 }
 
-// sigma even in the logarithm from `slowest` to `fastest`, omega even from 0 to `last_omega`.
+// sigma is even in the logarithm from `slowest` to `fastest`, omega even from 0 to `last_omega`.
 inline laplace_nodes initial_laplace_nodes(std::int64_t count, double slowest, double fastest,
                                            double last_omega, double step = 1) {
   laplace_nodes nodes{geometric(count, slowest, fastest), {}, step};
@@ -58,9 +61,9 @@ inline laplace_nodes initial_laplace_nodes(std::int64_t count, double slowest, d
   return nodes;
 }
 
-// These nodes alone, in the same order: what a layer runs once some are dropped, at no cost of the
-// rest; read-outs are taken of the same. Throws wane::error unless `active` rises, within those
-// there are. It may be empty, though a recurrence needs at least one node.
+// The nodes with the indices `active`, in the same order, for a layer that drops the others; take
+// the read-outs with the same indices. Throws wane::error unless `active` rises and names existing
+// nodes. It may be empty, but a recurrence needs at least one node.
 inline laplace_nodes kept_nodes(laplace_nodes const& nodes, std::span<std::size_t const> active) {
   require_nodes(nodes);
   laplace_nodes kept{{}, {}, nodes.step};
@@ -75,7 +78,7 @@ inline laplace_nodes kept_nodes(laplace_nodes const& nodes, std::span<std::size_
   return kept;
 }
 
-// sigma = least + softplus(parameter) stays above `least` whatever is learnt.
+// sigma = least + softplus(parameter), above `least` for every parameter.
 inline double sigma_of(double parameter, double least) { return least + softplus(parameter); }
 inline double sigma_slope(double parameter) { return logistic(parameter); }
 inline double parameter_of_sigma(double sigma, double least) {

@@ -14,14 +14,18 @@
 
 namespace wane::spectra {
 
-// Which tokens a transform sees: those before and the present, or all, where those to come count by
-// conj(r)^l (the kernel e^{-sigma |l|} e^{-i omega l} of a signed lag) or by r^l.
+// Which tokens a transform sees: the past and the present, or both sides. `both` weighs the token l
+// ahead by conj(r)^l, the kernel e^{-sigma |l|} e^{-i omega l} of a signed lag; both_by_same_phase
+// weighs it by r^l.
 enum class transform_sides { past, both, both_by_same_phase };
 
-// L_n = sum_l w(l; W) r^l x_{n-l} of node k for all n, as long as x (STLT, eq. (3) and (4), counted
-// from the present: MATH 1.5). Two convolutions by Fourier transforms, O(T log T), in double;
-// errors are some 1e-16 of the norms of kernel and x, the same for all n. Lags are in tokens, of
-// which each takes nodes.step. Throws wane::error where there is no such node.
+//   using wane::spectra::window, wane::spectra::window_shape;
+//   auto const L = wane::spectra::laplace_transform(nodes, k, window(window_shape::hann, 64), x);
+//
+// L_n = sum_l w(l; W) r^l x_{n-l} of node k, r = e^{-s_k step}, for all n; as long as x (STLT,
+// eq. (3) and (4), with lags counted from the present token). Lags and W are in tokens. Takes
+// O(T log T) by Fourier transforms in double. Errors are about 1e-16 of the norms of kernel and x,
+// at every n. Throws wane::error where there is no node k.
 inline std::vector<std::complex<double>> laplace_transform(
     laplace_nodes const& nodes, std::size_t k, window const& weights, std::vector<double> const& x,
     transform_sides sides = transform_sides::past) {

@@ -1,4 +1,4 @@
-// What a training loss adds for Laplace nodes: few of them, slow turns, even decays (STLT).
+// regularise: a loss that asks for few Laplace nodes, slow turns and even decays (STLT).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,12 +13,12 @@
 
 namespace wane::spectra {
 
-// The lambdas; 0 leaves a term out.
+// The weights lambda of the three terms; 0 leaves a term out.
 struct node_penalties {
   double omega = 0, sigma = 0, mask = 0;
 };
 
-// R, and its gradients with respect to every node's sigma, omega and mask.
+// R, and its gradients with respect to sigma, omega and mask of every node.
 struct regularisation {
   double loss = 0;
   std::vector<double> sigma, omega, mask;
@@ -27,10 +27,13 @@ struct regularisation {
 // R = sum_k lambda_omega |omega_k| m_k + lambda_sigma (sigma_k - sigma_{k-1})^2 m_k m_{k-1}
 //     + lambda_mask m_k                                                       (STLT, section 3.6)
 //
-// sigma and omega are per unit of time, as in the nodes, and neighbours are those in their order,
-// so the paper's "smooth" asks for sigma sorted; the second sum begins with the second node. The
-// mask is that of one sequence. The slope of |omega| at 0 is taken as 0. Throws wane::error when
-// require_nodes would, unless each node has a mask in [0, 1], and unless penalties are 0 or more.
+//   auto const r = wane::spectra::regularise(nodes, mask, {.omega = 1e-3, .mask = 1e-2});
+//   loss += r.loss;
+//
+// The second term starts at k = 1 and compares neighbours in the order given, so it is meant for
+// sorted sigma. sigma and omega are per unit of time. The mask is that of one sequence. The slope
+// of |omega| at 0 counts as 0. Throws wane::error when require_nodes() does, for a mask that is not
+// in [0, 1] for every node, and for a negative penalty.
 inline regularisation regularise(laplace_nodes const& nodes, std::span<double const> mask,
                                  node_penalties const& lambda) {
   require_nodes(nodes);

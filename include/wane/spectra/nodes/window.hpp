@@ -1,4 +1,4 @@
-// Windows over lags, of a real width that may be learnt.
+// window: the weight of a lag, with a real width that may be learnt.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,13 +17,16 @@ enum class window_shape {
   gaussian      // e^{-l^2/(2W^2)}
 };
 
-// Whether the weight is 0 from lag W on; the others reach back for ever.
+// Whether the weight is 0 from lag W on; the other windows never end.
 constexpr bool is_cut(window_shape shape) {
   return shape == window_shape::rectangular || shape == window_shape::hann;
 }
 
+//   wane::spectra::window const w(wane::spectra::window_shape::hann, 64);
+//   double const weight = w(10), slope = w.derivative(10);  // at lag 10
+//
 // The weight w(l; W) of lag l, W the half width in tokens (STLT, section 3.2), and its derivative
-// in W.
+// by W. Throws wane::error unless the width is positive and finite.
 class window {
  public:
   explicit window(window_shape shape, double width = 1) : shape_(shape), width_(width) {
@@ -32,7 +35,7 @@ class window {
 
   window_shape shape() const { return shape_; }
   double width() const { return width_; }
-  // Beyond so many tokens the weight is 0.
+  // The weight is 0 from this lag on; infinite for windows that never end.
   double reach() const { return is_cut(shape_) ? width_ : HUGE_VAL; }
 
   double operator()(double lag) const {
@@ -47,7 +50,7 @@ class window {
     return 1;
   }
 
-  // 0 for the rectangular one, which jumps.
+  // dw/dW. 0 for the rectangular window, which jumps.
   double derivative(double lag) const {
     double const x = std::abs(lag) / width_;
     if (!(std::abs(lag) < reach())) return 0;

@@ -1,4 +1,4 @@
-// bank_table: memories of a few fixed orders side by side, and which of them a token writes (VORT).
+// bank_table: a view of order_banks, which tells retention what a token writes to each bank (VORT).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,35 +7,37 @@
 namespace wane::spectra {
 
 enum class routing {
-  nearest,  // VORT, eq. 12: the bank argmin_k |alpha - alpha_k|, of two as near the lower; slope 0
-  linear    // both neighbours, by how near they are: the slope is that from one to the other
+  nearest,  // VORT, eq. 12: the bank argmin_k |alpha - alpha_k|, on a tie the lower; slope 0
+  linear    // both neighbours, interpolated linearly in the order
 };
 
-// Views of what spectra::order_banks holds: K banks, and N nodes of all of them together.
+//   wane::retention const memory(value, alpha, banks.table(wane::spectra::routing::linear));
+//
+// Views of the numbers that order_banks holds: K banks, with N nodes in all of them together.
 template <class T>
 struct bank_table {
-  T least = T(0);  // orders are in [least, 1]; below the first bank they write that one alone
+  T least = T(0);  // orders are in [least, 1]; an order below the first bank writes the first bank
   routing routed = routing::nearest;
   view<T const, 1> orders = {};           // alpha_k, [K], the smallest first
   sequence_view<T const> log_decay = {};  // -r_s, [1, 1, 1, N]
-  // [K, 1, 1, N + 1]: c_s of the bank's own nodes, 0 for all others; and last its direct term
+  // [K, 1, 1, N + 1]: c_s for the nodes of the bank, 0 for all others; last the bank's direct term
   sequence_view<T const> weights = {};
 
   WANE_HOST_DEVICE index nodes() const { return log_decay.extent[3]; }
   bool present() const { return nodes() > 0 && weights.data; }
 
-  // Between two banks, x from 0 to 1; alpha goes 1 / scale from one to the other.
+  // An order between two banks: x is 0 at the lower and 1 at the upper, and dx/dalpha = scale.
   struct order {
     bank_table const& table;
     index below, above;
     T x, scale;
 
-    // What a token writes to node s; its direct term at s = nodes().
+    // The factor by which a token is written to node s; at s = nodes() its direct term.
     WANE_INLINE auto weight(auto s) const {
       auto const a = part(below, s);
       return multiply_add(decltype(a)(x), part(above, s) - a, a);
     }
-    // Its derivative by alpha; at a bank that from below.
+    // The derivative of weight by alpha; at the order of a bank, from below.
     WANE_INLINE auto slope(auto s) const {
       auto const rise = part(above, s) - part(below, s);
       return rise * decltype(rise)(scale);
@@ -47,7 +49,7 @@ struct bank_table {
     }
   };
 
-  // Orders outside [least, 1] have weights that are NaN; see order_within.
+  // Orders more than 1/128 outside [least, 1], and NaN, get weights that are NaN.
   WANE_HOST_DEVICE order at(T alpha) const& {
     T const inside = impl::order_within(least, alpha);
     if (!(inside >= least)) return {*this, 0, 0, inside, inside};
@@ -65,7 +67,7 @@ struct bank_table {
     T const wide = orders(above) - orders(below);
     return {*this, below, above, from_below / wide, T(1) / wide};
   }
-  order at(T alpha) && = delete;  // it looks things up in the table
+  order at(T alpha) && = delete;  // the order refers to the table
 
   // The table on other memory; see wane/core/recurrence/recurrence.hpp.
   template <class Moved>

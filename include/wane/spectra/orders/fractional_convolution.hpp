@@ -1,4 +1,4 @@
-// fractional_convolution: power-law memory without error, an order for each token, offline.
+// fractional_convolution: the exact power-law memory with an order for each token, offline.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,15 +15,15 @@
 
 namespace wane::spectra::impl {
 
-// Orders alpha_m with the property that w_l(alpha) = Sum_m L_m(alpha) w_l(alpha_m) for all orders
-// given and all lags below `lags`, to 1e-17: those given, where they are few; otherwise Chebyshev's
-// points between the least and the greatest, with Lagrange's polynomials for L_m.
+// Orders alpha_m such that w_l(alpha) = Sum_m L_m(alpha) w_l(alpha_m) to 1e-17 for all given orders
+// and all lags below `lags`. A few given orders are taken as they are; for many, alpha_m are
+// Chebyshev points between the least and the greatest, and L_m the Lagrange polynomials.
 //
-// Of the latter M suffice. w_l is a polynomial in alpha without negative coefficients, so it is at
-// most w_l(r) <= 1.13 (l+r)^{r-1} on an ellipse whose greatest modulus is r >= 1, and the error at
-// most 4 w_l(r) rho^{1-M} / (rho-1), rho the sum of the half axes over half the interval
-// (Trefethen, Approximation Theory and Approximation Practice, theorem 8.2). The best rho gives
-// M = 29 for orders from 0.1 to 1 and a million lags.
+// The number M of points follows from an error bound. w_l is a polynomial in alpha without negative
+// coefficients, so w_l <= w_l(r) <= 1.13 (l+r)^{r-1} on an ellipse whose largest modulus is r >= 1.
+// The error is at most 4 w_l(r) rho^{1-M} / (rho-1), where rho is the sum of the half axes over
+// half the interval (Trefethen, Approximation Theory and Approximation Practice, theorem 8.2). The
+// best rho gives M = 29 for orders from 0.1 to 1 and a million lags.
 class interpolated_orders {
  public:
   // The orders are in (0, 1], and not empty.
@@ -66,8 +66,8 @@ class interpolated_orders {
   std::vector<double> orders_, weights_;
 };
 
-// The equation below for the channels of one head, each as long as `orders` and not empty; in
-// place.
+// The equation of fractional_convolution for the channels of one head, in place. Each channel is as
+// long as `orders`, and not empty.
 inline void convolve_fractionally(std::vector<double> const& orders,
                                   std::vector<std::vector<double>>& channels) {
   std::size_t const tokens = orders.size();
@@ -83,7 +83,7 @@ inline void convolve_fractionally(std::vector<double> const& orders,
     auto const of_kernel = transform.forward(x);
     for (std::size_t j = 0; j < channels.size(); ++j) {
       for (std::size_t t = 0; t < tokens; ++t) {
-        // At a node its part is infinite, and so is the sum of parts.
+        // At the order of a node both the part and the sum of parts are infinite.
         bool const at_node = orders[t] == nodes.order(m);
         x[t] = channels[j][t] * (at_node ? 1 : nodes.part(m, orders[t]) / parts[t]);
       }
@@ -101,15 +101,17 @@ inline void convolve_fractionally(std::vector<double> const& orders,
 
 namespace wane::spectra {
 
-// y_t = Sum_{i <= t} w_{t-i}(alpha_i) v_i, w of gruenwald_letnikov(alpha_i) (VORT, eq. 2): what
-// retention would give that held its kernels exactly. value and y [B, T, H, V], alpha [B, T, H], in
-// (0, 1]; one order for all is a view with strides of 0. y does not overlap the others.
+//   wane::spectra::fractional_convolution<float>(value, alpha, y);
 //
-// Each channel is M convolutions, M of interpolated_orders, in double, in O(M T log T). What
-// differs from the sum is rounding: of random values 3e-15 of the norm of y for up to 20 000
-// tokens, 5e-14 for a million; it is alike for all t, so that where y is small it shows. A value
-// that is not finite reaches all tokens of its channel. Throws wane::error, before anything is
-// written, when a shape does not fit or an order is outside (0, 1].
+// y_t = Sum_{i <= t} w_{t-i}(alpha_i) v_i, w of gruenwald_letnikov(alpha_i) (VORT, eq. 2): the
+// output of retention with exact kernels. value and y are [B, T, H, V]; alpha is [B, T, H], in
+// (0, 1]. A view with strides of 0 gives all tokens one order. y does not overlap the inputs.
+//
+// A channel takes O(M T log T) in double, with about M = 29 convolutions. The only error is
+// rounding: for random values 3e-15 of the norm of y up to 20 000 tokens, 5e-14 for a million. It
+// is equally large at every t, so relative errors are larger where y is small. A value that is not
+// finite spoils all tokens of its channel. Throws wane::error, before anything is written, when a
+// shape does not fit or an order is outside (0, 1].
 template <class Io>
 void fractional_convolution(sequence_view<Io const> value, token_view<Io const> alpha,
                             sequence_view<Io> y) {

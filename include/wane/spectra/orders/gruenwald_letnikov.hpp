@@ -15,10 +15,14 @@
 
 namespace wane::spectra {
 
-// Memory of fractional order alpha in (0, 1] (VORT, section 2); w_0 = 1, w_l ~
-// l^{alpha-1}/Gamma(alpha), and alpha = 1 is the plain sum, w_l = 1 exactly.
+//   wane::spectra::gruenwald_letnikov const w(0.5);
+//   double const weight = w(1000), slope = w.derivative(1000);  // at lag 1000
 //
-// A running product drifts with l, and log-gammas cancel, so each lag stands alone:
+// The kernel of fractional order alpha in (0, 1] (VORT, section 2): w_0 = 1 and w_l ~
+// l^{alpha-1}/Gamma(alpha). alpha = 1 is the plain sum, w_l = 1 exactly. Throws wane::error for
+// other orders and for negative lags.
+//
+// A running product would drift with l, and log-gammas would cancel, so each lag is computed alone:
 //   l < 16:  alpha (alpha+1) ... (alpha+l-1) / l!
 //   l >= 16: with z = l + alpha/2, where the expansion of the gamma ratio is even in 1/z,
 //            w_l = z^{alpha-1}/Gamma(alpha) Sum_k (alpha-1)(alpha-2)...(alpha-2k) g_k z^{-2k},
@@ -42,7 +46,7 @@ class gruenwald_letnikov {
       falling *= (alpha - (even - 1)) * (alpha - even);
       series[k - 1] = falling * g[k];
     }
-    // 1/Gamma(alpha) = alpha/Gamma(1+alpha): Gamma is flat on [1, 2], steep at 0.
+    // 1/Gamma(alpha) = alpha/Gamma(1+alpha), because Gamma is steep near 0 and flat on [1, 2].
     inverse_gamma = alpha / std::tgamma(1 + alpha);
   }
 
@@ -66,7 +70,7 @@ class gruenwald_letnikov {
     double const step = 1 / (z * z);
     double correction = 0;
     for (std::size_t k = terms; k-- > 0;) correction = (correction + series[k]) * step;
-    // z^alpha / z, not z^{alpha-1}: alpha - 1 is rounded for small alpha, and log z may be 27.
+    // z^alpha / z, not z^{alpha-1}: a rounding of alpha - 1 would be multiplied by log z, up to 27.
     double const leading = inverse_gamma * (std::pow(z, order) / z);
     return leading + leading * correction;
   }
@@ -86,16 +90,15 @@ class gruenwald_letnikov {
     return (*this)(count) * (static_cast<double>(count) / order);
   }
 
-  // w_{l-1} - 2 w_l + w_{l+1}, which falls with l as every difference of a completely monotone
-  // sequence does; l >= 1.
+  // w_{l-1} - 2 w_l + w_{l+1} for l >= 1. It falls with l, because w is completely monotone.
   double second_difference(std::int64_t lag) const {
     require(lag >= 1, "lag is ", lag, "; a second difference needs a lag of at least 1");
     auto const l = static_cast<double>(lag);
     return (*this)(lag - 1) * ((1 - order) / l) * ((2 - order) / (l + 1));
   }
 
-  // Sum_l w_l e^{-i omega l} = (1 - e^{-i omega})^{-alpha}, of size |2 sin(omega/2)|^{-alpha};
-  // omega in radians a step, in [-pi, pi], not 0 where the memory has no bound.
+  // Sum_l w_l e^{-i omega l} = (1 - e^{-i omega})^{-alpha}, of modulus |2 sin(omega/2)|^{-alpha};
+  // omega is in radians a step, in [-pi, pi]. At 0 the response is infinite, and refused.
   std::complex<double> frequency_response(double omega) const {
     require(std::abs(omega) <= pi && omega != 0, "omega is ", omega,
             "; it must be in [-pi, pi] and not 0, where the response has no bound");
@@ -104,8 +107,8 @@ class gruenwald_letnikov {
                       omega > 0 ? -angle : angle);
   }
 
-  // w_l = Int_0^inf density(r) e^{-rl} dr, r the rate: density = (e^r - 1)^{-alpha} /
-  // (Gamma(alpha) Gamma(1-alpha)). None at alpha = 1, where all mass is at r = 0.
+  // w_l = Int_0^inf density(r) e^{-rl} dr over the rates r: density = (e^r - 1)^{-alpha} /
+  // (Gamma(alpha) Gamma(1-alpha)). It is 0 at alpha = 1, where all mass lies at r = 0.
   double density(double rate) const {
     return std::pow(std::expm1(rate), -order) * std::sin(pi * std::min(order, 1 - order)) / pi;
   }

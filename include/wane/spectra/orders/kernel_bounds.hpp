@@ -1,4 +1,4 @@
-// Bounds on power-law memories: of a rounded order, of a mixture of exponentials (VORT, section 4).
+// Error bounds of power-law memories: of a rounded order, of any mixture (VORT, section 4).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,9 +13,11 @@
 
 namespace wane::spectra {
 
-// |k_beta(t) - k_alpha(t)| is at most this, k_g(t) = t^{g-1}/Gamma(g), for orders in [least, 1],
-// alpha <= beta and t >= 1: what is lost where a bank of order beta holds a token of order alpha
-// (Theorem 4.1).
+//   double const most = wane::spectra::quantisation_bound(0.5, 0.6, 100, 0.1);  // at lag 100
+//
+// An upper bound on |k_beta(t) - k_alpha(t)|, k_g(t) = t^{g-1}/Gamma(g), for orders in [least, 1]
+// with alpha <= beta, and t >= 1: the error of holding a token of order alpha in a bank of order
+// beta (Theorem 4.1).
 inline double quantisation_bound(double alpha, double beta, double t, double least) {
   require(least > 0 && least <= alpha && alpha <= beta && beta <= 1, "orders are ", least, ", ",
           alpha, " and ", beta, "; they must not fall, and lie in (0, 1]");
@@ -25,11 +27,12 @@ inline double quantisation_bound(double alpha, double beta, double t, double lea
   return (beta - alpha) * std::pow(t, beta - 1) / std::tgamma(beta) * (std::log(t) + steepest);
 }
 
-// Int_1^T (f(t) - t^{alpha-1})^2 dt is at least this for every mixture f = Sum weights e^{-rates t}
-// of positive weights: N_alpha(T) - 2 Gamma(alpha) Sum_m weights_m rates_m^{-alpha}. (Proposition
-// 4.2, without the term Int f^2 that it subtracts though the proof has it non-negative, and with
-// each rate where it has the slowest for all.) Negative where the slowest rate is too slow for the
-// bound to say anything.
+// A lower bound on Int_1^T (f(t) - t^{alpha-1})^2 dt for every mixture f = Sum weights e^{-rates t}
+// with positive weights: N_alpha(T) - 2 Gamma(alpha) Sum_m weights_m rates_m^{-alpha}. T is
+// `horizon`. It is negative, and says nothing, where the slowest rate is too slow.
+//
+// (Proposition 4.2, with two changes: the proposition subtracts Int f^2, which its proof shows to
+// be non-negative; and it takes the slowest rate for all.)
 inline double mixture_lower_bound(double alpha, double horizon, std::vector<double> const& rates,
                                   std::vector<double> const& weights) {
   require(alpha > 0 && alpha < 1, "alpha is ", alpha, "; it must be in (0, 1)");

@@ -1,4 +1,4 @@
-// order_banks: VORT's banks, a sum of exponentials for each of a few fixed orders, for retention.
+// order_banks: a sum of exponentials for each of a few fixed orders, for retention (VORT).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace wane::spectra {
 
-// The orders of VORT's banks, least + (1 - least) k / K for k = 1..K. (The lowest orders are
-// further from any bank than half a step: the first is a whole step above `least`.)
+// The orders of VORT's banks, least + (1 - least) k / K for k = 1..K. The first is a whole step
+// above `least`, so orders near `least` are up to a step from a bank.
 inline std::vector<double> vort_orders(std::int64_t banks, double least) {
   impl::require_count(banks, "banks");
   std::vector<double> orders;
@@ -25,8 +25,7 @@ inline std::vector<double> vort_orders(std::int64_t banks, double least) {
   return orders;
 }
 
-// The same number of orders, spread evenly from `least` to 1: no order is further from a bank than
-// half a step.
+// `banks` orders spread evenly from `least` to 1: no order is farther from a bank than half a step.
 inline std::vector<double> covering_orders(std::int64_t banks, double least) {
   require(banks >= 2, "banks is ", banks, "; from least to 1 it takes at least 2");
   std::vector<double> orders = vort_orders(banks - 1, least);
@@ -35,18 +34,24 @@ inline std::vector<double> covering_orders(std::int64_t banks, double least) {
 }
 
 enum class lag_zero {
-  of_kernel,  // w_0, by a direct term of w_0 - sum_s c_s, as everywhere in wane
-  of_sum      // sum_s c_s, as VORT's eq. 6 and 12 have it
+  of_kernel,  // w_0: the direct term is w_0 - sum_s c_s, as everywhere in wane
+  of_sum      // sum_s c_s, as in VORT's eq. 6 and 12: there is no direct term
 };
 
-// Banks of fixed orders, each of them a sum of exponentials of its own. All have their states in
-// one memory, those of the lowest order first: where VORT's K banks have S nodes, K S.
+//   using namespace wane::spectra;
+//   order_banks<float> const banks(vort_orders(8, 0.1), 0.1, [](double alpha) {
+//     return sum_of_terms(gruenwald_letnikov(alpha), 4096, 16);
+//   });
+//   wane::retention const memory(value, alpha, banks.table(routing::linear));
+//
+// Banks of fixed orders, each a sum of exponentials. Their states lie in one memory, the lowest
+// order first: K banks of S nodes take K S rows.
 template <class T>
 class order_banks {
  public:
-  // The exponentials of a bank are sum_of(alpha), an exponential_sum: for VORT's own, vort_sum.
-  // Tokens' orders are in [least, 1]. Throws wane::error for orders that do not rise, or are not in
-  // [least, 1], and for sums that are empty.
+  // sum_of(alpha) gives the exponential_sum of a bank; vort_sum gives VORT's own. Orders of tokens
+  // are in [least, 1]. Throws wane::error for orders that do not rise or are not in [least, 1], and
+  // for sums that are empty.
   template <class SumOf>
   order_banks(std::vector<double> const& orders, double least, SumOf const& sum_of,
               lag_zero at_zero = lag_zero::of_kernel)
@@ -77,7 +82,7 @@ class order_banks {
     }
   }
 
-  // Valid as long as this is.
+  // A view; valid as long as this object.
   bank_table<T> table(routing routed) const& {
     auto const banks = static_cast<index>(orders_.size());
     auto const nodes = static_cast<index>(log_decay_.size());

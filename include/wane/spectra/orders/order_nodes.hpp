@@ -1,4 +1,4 @@
-// order_nodes: what memories of fractional orders ask of their nodes, shared or in banks.
+// order_nodes: concept of the nodes of retention and retrieval, shared by all orders or in banks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,8 +10,8 @@ namespace wane::spectra {
 
 // Nodes with constant decays, and weights that an order chooses:
 //   w_l(alpha) ~ sum_s at(alpha).weight(s) e^{log_decay_s l},
-// and at lag 0 at(alpha).weight(nodes()) is added. slope(s) is d weight(s) / d alpha. at() is asked
-// once a token. Where lanes are to be read, weight and slope take them too, as view::read does.
+// and at lag 0 at(alpha).weight(nodes()) is added. slope(s) is d weight(s) / d alpha. Each token
+// calls at() once. For vectorised runs weight and slope also take lanes, as view::read does.
 template <class Nodes, class T>
 concept order_nodes = std::is_trivially_copyable_v<Nodes> &&
     requires(Nodes const& nodes, T alpha, index s) {
@@ -27,12 +27,12 @@ concept order_nodes = std::is_trivially_copyable_v<Nodes> &&
 
 namespace wane::spectra::impl {
 
-// What nodes compute in, and hold their weights in.
+// The number type in which nodes hold their weights.
 template <class Nodes>
 using number_of = typename decltype(Nodes::log_decay)::value_type;
 
-// The order that tables look up: those that rounding has put beside [least, 1], by 1/128 at most,
-// are taken as its ends; those farther away, and NaN, are NaN.
+// The order that a table looks up. Orders up to 1/128 outside [least, 1] come from rounding and
+// count as the nearer end; orders farther out, and NaN, give NaN.
 template <class T>
 WANE_HOST_DEVICE T order_within(T least, T alpha) {
   T const margin = T(0.0078125);

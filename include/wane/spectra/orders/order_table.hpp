@@ -1,4 +1,4 @@
-// order_table: the weights c_s(alpha) of shared rates as cubics, for orders that differ by token.
+// order_table: a view of order_weights, the weights c_s(alpha) of shared rates as cubics.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,18 +6,20 @@
 
 namespace wane::spectra {
 
-// Views of what spectra::order_weights holds.
+//   wane::retention<float> const memory(value, alpha, weights.table());
+//
+// Views of the numbers that order_weights holds.
 template <class T>
 struct order_table {
   T least = T(0);                         // orders are in [least, 1]
   sequence_view<T const> log_decay = {};  // -r_s, [1, 1, 1, S]
-  // [pieces, 4, 1, S + 1]: of c_s, and last of d = 1 - sum_s c_s
+  // [pieces, 4, 1, S + 1]: coefficients of the cubics of c_s, and last of d = 1 - sum_s c_s
   sequence_view<T const> cubics = {};
 
   WANE_HOST_DEVICE index nodes() const { return log_decay.extent[3]; }
   bool present() const { return nodes() > 0 && cubics.data; }
 
-  // A place on the cubics, x from 0 to 1 along a piece; alpha goes 1 / scale from piece to piece.
+  // An order on a piece of the cubics: x goes from 0 to 1 along the piece, and dx/dalpha = scale.
   struct order {
     order_table const& table;
     index piece;
@@ -30,7 +32,7 @@ struct order_table {
       return multiply_add(
           multiply_add(multiply_add(part(3, s), along, part(2, s)), along, part(1, s)), along, a);
     }
-    // Its derivative by alpha.
+    // The derivative of weight by alpha.
     WANE_INLINE auto slope(auto s) const {
       auto const a = part(1, s);
       decltype(a) const along(x), twice(T(2)), thrice(T(3)), scaled(scale);
@@ -44,7 +46,7 @@ struct order_table {
     }
   };
 
-  // Orders outside [least, 1] have weights that are NaN; see order_within.
+  // Orders more than 1/128 outside [least, 1], and NaN, get weights that are NaN.
   WANE_HOST_DEVICE order at(T alpha) const& {
     index const pieces = cubics.extent[0];
     T const scale = static_cast<T>(pieces) / (T(1) - least);
@@ -54,7 +56,7 @@ struct order_table {
     if (piece >= pieces) return {*this, pieces - 1, T(1), scale};
     return {*this, piece, along - static_cast<T>(piece), scale};
   }
-  order at(T alpha) && = delete;  // it looks things up in the table
+  order at(T alpha) && = delete;  // the order refers to the table
 
   // The table on other memory; see wane/core/recurrence/recurrence.hpp.
   template <class Moved>

@@ -1,4 +1,4 @@
-// order_weights: c_s(alpha) of shared rates, at the price of a cubic, for retention.
+// order_weights: the weights c_s(alpha) of shared rates as piecewise cubics, for retention.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,9 +10,13 @@
 
 namespace wane::spectra {
 
-// Between neighbours of 129 evenly spaced orders, weights follow the cubic with their values and
-// slopes, which adds nothing that shows to the error of the least squares they come from
-// (OrderWeights.*); slopes are those of the cubic. Takes some 5 ms.
+//   wane::spectra::shared_rates const shared(16, 4096);     // 16 nodes for lags 1..4096
+//   wane::spectra::order_weights<float> const weights(shared);
+//   wane::retention<float> const memory(value, alpha, weights.table());
+//
+// Between neighbours of 129 evenly spaced orders each weight is the cubic with the values and
+// slopes of shared_rates at both ends. This adds no visible error to that of the least squares
+// (OrderWeights.*). Takes about 5 ms.
 template <class T>
 class order_weights {
  public:
@@ -38,7 +42,7 @@ class order_weights {
     }
   }
 
-  // Valid as long as this is.
+  // A view; valid as long as this object.
   order_table<T> table() const& {
     return {static_cast<T>(least_),
             {log_decay_.data(), 1, 1, 1, nodes_},
@@ -47,7 +51,7 @@ class order_weights {
   order_table<T> table() && = delete;
 
  private:
-  // Behind those of the nodes, d = 1 - sum_s c_s.
+  // Weights and slopes of the nodes, and behind them d = 1 - sum_s c_s.
   shared_rates::weights_of_order of(shared_rates const& shared, index n) const {
     double const part = static_cast<double>(n) / static_cast<double>(pieces);
     auto found = shared.at(n == pieces ? 1 : least_ + part * (1 - least_));

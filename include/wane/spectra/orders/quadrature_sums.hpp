@@ -1,4 +1,4 @@
-// Sums of exponentials by the quadratures that VORT names, to be compared with.
+// Sums of exponentials by the quadratures that VORT names, for comparison.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,8 +18,12 @@
 
 namespace wane::spectra {
 
-// Theorem 3.1's limits of the rates for an absolute error on lags 0..horizon, as printed. The lower
-// one does not give the tail that is stated for alpha of 0.5 and above.
+//   auto const sum = wane::spectra::vort_sum(0.5, 32, 4096, 1e-3);
+//
+// These sums are not certified, and sum_of_accuracy() needs fewer terms than any of them.
+
+// The range of rates of Theorem 3.1 for an absolute error on lags 0..horizon, as printed. From
+// alpha = 0.5 on its lower limit does not give the tail that the theorem states.
 inline range vort_range(std::int64_t horizon, double accuracy) {
   impl::require_horizon(horizon, "horizon");
   require(accuracy > 0 && accuracy < 1, "accuracy is ", accuracy, "; it must be in (0, 1)");
@@ -30,8 +34,6 @@ inline range vort_range(std::int64_t horizon, double accuracy) {
 }  // namespace wane::spectra
 
 namespace wane::spectra::impl {
-
-// References to compare with, not certified: sum_of_accuracy needs fewer terms than any.
 
 // The Gauss rule of `terms` nodes whose polynomials have the coefficients diagonal(k) for k >= 0
 // and beside(k) for k >= 1.
@@ -45,12 +47,17 @@ std::vector<node> gauss_rule(std::int64_t terms, Diagonal const& diagonal, Besid
   return gauss_rule(on, off, total);
 }
 
+inline double order_with_density(gruenwald_letnikov const& kernel) {
+  require(kernel.alpha() < 1, "alpha is 1; the kernel has no density then");
+  return kernel.alpha();
+}
+
 }  // namespace wane::spectra::impl
 
 namespace wane::spectra {
 
-// VORT, section 3: `terms` nodes of Gauss and Legendre in log rate between the limits, weights from
-// the density.
+// VORT, section 3: `terms` Gauss-Legendre nodes in the log rate between the limits; weights come
+// from the density of the kernel.
 template <completely_monotone Kernel>
 exponential_sum gauss_legendre_sum(Kernel const& kernel, std::int64_t terms, range limits) {
   require(limits.low > 0 && limits.low < limits.high, "limits are ", limits.low, " and ",
@@ -68,9 +75,8 @@ exponential_sum gauss_legendre_sum(Kernel const& kernel, std::int64_t terms, ran
   return sum;
 }
 
-// VORT, eq. 6: the nodes of Gauss and Legendre on Theorem 3.1's limits. Order 1, which has no
-// density (eq. 5 would weigh every node 0) and is the last of the paper's banks, is a single node
-// that forgets nothing.
+// VORT, eq. 6: Gauss-Legendre nodes on vort_range(). Order 1, the last of the paper's banks, has no
+// density (eq. 5 would give every node the weight 0); here it is a single node of rate 0.
 inline exponential_sum vort_sum(double alpha, std::int64_t terms, std::int64_t horizon,
                                 double accuracy) {
   gruenwald_letnikov const kernel(alpha);
@@ -79,21 +85,8 @@ inline exponential_sum vort_sum(double alpha, std::int64_t terms, std::int64_t h
   return gauss_legendre_sum(kernel, terms, limits);
 }
 
-}  // namespace wane::spectra
-
-namespace wane::spectra::impl {
-
-inline double order_with_density(gruenwald_letnikov const& kernel) {
-  require(kernel.alpha() < 1, "alpha is 1; the kernel has no density then");
-  return kernel.alpha();
-}
-
-}  // namespace wane::spectra::impl
-
-namespace wane::spectra {
-
-// The abstract of VORT names Gauss and Laguerre: nodes for the weight r^-alpha e^-r over the rates,
-// which has nothing near 1/T.
+// Gauss-Laguerre nodes, as in the abstract of VORT, for the weight r^-alpha e^-r over the rates.
+// There are none near 1/T, so long lags are lost.
 inline exponential_sum gauss_laguerre_sum(gruenwald_letnikov const& kernel, std::int64_t terms) {
   double const alpha = impl::order_with_density(kernel);
   auto const rule = impl::gauss_rule(
@@ -109,8 +102,8 @@ inline exponential_sum gauss_laguerre_sum(gruenwald_letnikov const& kernel, std:
   return sum;
 }
 
-// Gauss and Jacobi in the factor e^-r: exact on the lags below 2 `terms`, and no better than
-// nothing far beyond: T lags take about 2 sqrt(T) terms.
+// Gauss-Jacobi nodes in the factor e^-r: exact on the lags below 2 `terms`, useless far beyond. T
+// lags take about 2 sqrt(T) terms.
 inline exponential_sum gauss_jacobi_sum(gruenwald_letnikov const& kernel, std::int64_t terms) {
   double const alpha = impl::order_with_density(kernel);
   // Jacobi's polynomials for (1-x)^-alpha (1+x)^(alpha-1) on [-1, 1].

@@ -1,4 +1,4 @@
-// recalibration: a state on the shared rates of one horizon, carried to those of another.
+// recalibration: carries a state from the shared rates of one horizon to those of another.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,14 +16,17 @@
 
 namespace wane::spectra {
 
+//   wane::spectra::recalibration const longer(shared, shared_of_longer_horizon);
+//   longer.carry<float>(old_state, new_state);
+//
 // M' = P M, such that on lags l = 1..T' the new memory reads what the old one would have:
 //   sum_s' P_{s',s} e^{-r'_s' l} ~ e^{-r_s l},   for each rate r_s in least squares.
-// Tokens that come later fade by their power law up to T'. Those that the state already holds do up
-// to the old T; beyond, they go on as the old exponentials, since their orders, which would tell
-// how they should fade, are no longer known.
+// Tokens written later fade by their power law up to T'. Tokens already in the state do so up to
+// the old T only; beyond it they fade as the old exponentials, because the state does not hold
+// their orders.
 class recalibration {
  public:
-  // Some 10 ms.
+  // Takes about 10 ms.
   recalibration(shared_rates const& from, shared_rates const& to) {
     auto const lags = log_spaced_lags(to.horizon(), 20, 120);
     matrix const read_new = read_outs(to.rates(), lags);
@@ -34,16 +37,17 @@ class recalibration {
   // P, from [S] old nodes to [S'] new ones.
   double operator()(index to, index from) const { return map_(to, from); }
 
-  // The largest relative error seen of a token of any order, 0..T tokens old when it is carried,
-  // against its power law when it is read: within the shorter of both horizons, and up to the
-  // longer. Sampled evenly in the order, and in the logarithm of age and lag.
+  // The largest relative error of a token against its power law when it is read, over all orders
+  // and ages 0..T when it is carried: `within` the shorter of both horizons, and `beyond`, up to
+  // the longer. Sampled evenly in the order and in the logarithm of age and lag.
   struct error {
     double within = 0, beyond = 0;
   };
   error const& errors() const { return errors_; }
 
-  // Carries a state: from [N, H, S F, V], to [N, H, S' F, V], another memory, with F rows a node
-  // (of retention one). Positions are kept. Throws wane::error when the shapes do not fit.
+  // Carries a state: `from` is [N, H, S F, V] and `to`, other memory, [N, H, S' F, V], where F is
+  // the number of rows for each node (1 in retention). Copies positions. Throws wane::error when
+  // the shapes do not fit.
   template <class T>
   void carry(state_view<T const> from, state_view<T> to) const {
     auto const& old = from.values.extent;
@@ -86,7 +90,7 @@ class recalibration {
     ages.insert(ages.begin(), 0);
     std::vector<std::int64_t> const lags = log_spaced_lags(to.horizon(), 8, 40);
     auto const [shorter, longer] = std::minmax({from.horizon(), to.horizon()});
-    // What is read of a token with weights c, lags by ages, is carried diag(c) aged.
+    // The value read of a token with weights c, lags by ages: carried diag(c) aged.
     matrix const carried = read_outs(to.rates(), lags) * map_;
     matrix const aged = read_outs(from.rates(), ages).transpose();
     constexpr int orders = 37;

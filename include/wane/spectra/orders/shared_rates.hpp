@@ -17,15 +17,18 @@
 
 namespace wane::spectra {
 
+//   wane::spectra::shared_rates const shared(16, 4096);  // 16 rates for lags 1..4096
+//   wane::spectra::exponential_sum const half = shared.sum(0.5);
+//
 // S rates on which the Gruenwald-Letnikov kernels of all orders in [least_alpha, 1] are sums of
-// exponentials on lags 1..horizon, with weights c_s(alpha) that depend smoothly on the order: a
-// token's own order enters through what it writes, w_l ~ Sum_s c_s(alpha) e^{-r_s l}, and S states
-// do for all orders at once. (VORT, section 3, has S states for each of K orders and rounds every
-// order to one of them.) Weights are those of least squares in the relative error; for orders
-// above 0.97 some are negative, to about -0.02 where the fit is good to 1e-3.
+// exponentials on lags 1..horizon: w_l ~ Sum_s c_s(alpha) e^{-r_s l}. The order enters only through
+// the weights, which depend on it smoothly, so S states serve all orders at once. (VORT, section 3,
+// has S states for each of K orders and rounds every order to one of them.) Weights minimise the
+// squares of relative errors. For orders above 0.97 some are negative, down to about -0.02 where
+// the fit is good to 1e-3.
 class shared_rates {
  public:
-  // Finds the rates, nine orders at once: some tenths of a second for 20 terms.
+  // Finds the rates by fitting nine orders at once: a few tenths of a second for 20 terms.
   shared_rates(std::int64_t terms, std::int64_t horizon, double least_alpha = 0.1)
       : horizon_(horizon), least_(least_alpha) {
     impl::require_count(terms, "terms");
@@ -43,7 +46,8 @@ class shared_rates {
           values_at(gruenwald_letnikov(std::min(1.0, least_ + part * (1 - least_))), lag_list_);
       fit.add(values, values);
     }
-    // Even in the logarithm from a little below 1/T to two a step; then more and more.
+    // Starts with rates even in the logarithm from a little below 1/T to 2, and adds more step by
+    // step.
     double const slowest = -std::log(static_cast<double>(horizon)) - 1, fastest = 0.7;
     std::vector<double> log_rates{(3 * slowest + fastest) / 4, (slowest + 3 * fastest) / 4};
     for (std::size_t count = std::min<std::size_t>(wanted, 4);;
@@ -63,7 +67,7 @@ class shared_rates {
   struct weights_of_order {
     std::vector<double> weights, slopes;  // c_s and dc_s/dalpha
   };
-  // One least squares problem: some 0.1 ms.
+  // Solves one least squares problem, in about 0.1 ms.
   weights_of_order at(double alpha) const {
     require(alpha >= least_ && alpha <= 1, "alpha is ", alpha, "; these rates are for [", least_,
             ", 1]");

@@ -1,4 +1,4 @@
-// What rates say before any fit: coherence of channels, how many are of use at t, half-lives.
+// Measures of a spectrum before any fit: coherence, channels in use at a position, half-lives.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,18 +14,23 @@
 
 namespace wane::spectra {
 
-// Rates come in any order, duplicates included.
+//   auto const rates = wane::spectra::geometric(16, wane::spectra::unit_range(4096));
+//   double const alike = wane::spectra::largest_coherence(rates);         // 1: two equal channels
+//   auto const in_use = wane::spectra::channels_within(rates, 100);       // at position 100
+//
+// Rates are per step, positive, in any order; duplicates are allowed. All functions throw
+// wane::error for others.
 
 // mu = sech(|ln r - ln s| / 2), the cosine of the angle between e^{-rx} and e^{-sx} on x > 0 (PoST,
-// Def. 2.3): 1 for equal rates, 0 for rates far apart.
+// Def. 2.3): 1 for equal rates, near 0 for rates far apart.
 inline double spectral_coherence(double rate, double other) {
   impl::require_positive(rate, "rate");
   impl::require_positive(other, "other");
   return 1 / std::cosh((std::log(rate) - std::log(other)) / 2);
 }
 
-// The same of e^{-rl} and e^{-sl} on the steps l = 0, 1, ...: larger, for fast channels differ in
-// their first steps only.
+// The cosine of the angle between e^{-rl} and e^{-sl} on the steps l = 0, 1, ... It is larger than
+// spectral_coherence, because fast channels differ in their first steps only.
 inline double discrete_coherence(double rate, double other) {
   impl::require_positive(rate, "rate");
   impl::require_positive(other, "other");
@@ -57,8 +62,8 @@ inline double factor_of_coherence(double coherence) {
 
 namespace wane::spectra {
 
-// One rate of each group of rates that are alike, slowest first: no two that are kept have a
-// coherence above `coherence`.
+// Rates of which no two have a coherence above `coherence`, slowest first: goes from the slowest
+// rate up and keeps each that is far enough from the last one kept.
 inline std::vector<double> distinct_rates(std::vector<double> rates, double coherence) {
   impl::require_rates(rates);
   double const factor = impl::factor_of_coherence(coherence);
@@ -69,7 +74,7 @@ inline std::vector<double> distinct_rates(std::vector<double> rates, double cohe
   return kept;
 }
 
-// How many pairs of channels have a coherence above `coherence`.
+// The number of pairs of channels with a coherence above `coherence`.
 inline std::int64_t pairs_alike(std::vector<double> rates, double coherence) {
   impl::require_rates(rates);
   double const factor = impl::factor_of_coherence(coherence);
@@ -82,7 +87,7 @@ inline std::int64_t pairs_alike(std::vector<double> rates, double coherence) {
   return pairs;
 }
 
-// Channels whose timescale 1/r lies in [1, t]. A timescale that is 1 or t up to rounding is in.
+// The number of channels whose timescale 1/r lies in [1, t], ends included up to rounding.
 inline std::int64_t channels_within(std::vector<double> const& rates, std::int64_t position) {
   impl::require_rates(rates);
   impl::require_horizon(position, "position");
@@ -93,9 +98,9 @@ inline std::int64_t channels_within(std::vector<double> const& rates, std::int64
   });
 }
 
-// N log t / log T, PoST's count (Prop. 4.9) of the channels of a static geometric spectrum on
-// [1/T, 1] that are of use at t <= T. channels_within() of that spectrum is, exactly,
-// floor((N-1) log t / log T) + 1.
+// N log t / log T: PoST's estimate (Prop. 4.9) of the channels in use at t <= T in a static
+// geometric spectrum on [1/T, 1]. The exact number, channels_within(), is floor((N-1) log t / log
+// T) + 1.
 inline double effective_channels(std::int64_t count, std::int64_t position, std::int64_t horizon) {
   impl::require_count(count, "count");
   impl::require_horizon(position, "position");
@@ -105,9 +110,9 @@ inline double effective_channels(std::int64_t count, std::int64_t position, std:
          std::log(static_cast<double>(horizon));
 }
 
-// The variance at `position` of a state that was 0 at the start and has taken white noise of
-// variance 1 at each step, for a channel of taper alpha (0 for none): Sum_{m<=t} exp(-2r (H_t -
-// H_m)), step by step. About t/(2r+1) for alpha = 1.
+// The variance at `position` of a state that starts at 0 and takes white noise of variance 1 at
+// every step, in a channel of taper alpha (0: none): Sum_{m<=t} exp(-2r (H_t - H_m)), added up in
+// O(t). About t/(2r+1) for alpha = 1.
 inline double state_energy(double rate, double alpha, std::int64_t position) {
   impl::require_positive(rate, "rate");
   require(alpha >= 0 && alpha <= 1, "alpha is ", alpha, "; it must be in [0, 1]");

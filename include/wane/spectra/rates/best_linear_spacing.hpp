@@ -15,7 +15,10 @@
 
 namespace wane::spectra {
 
-// The c whose rates c (k+1) fit the kernel on lags 1..T best, of all c in [0.02/T, 8].
+//   double const c = wane::spectra::best_linear_spacing(16, 4096, 0.5);  // for l^-0.5
+//   auto const rates = wane::spectra::linear(16, c);
+//
+// The c in [0.02/T, 8] whose rates c (k+1) fit the kernel on lags 1..T best. T is `horizon`.
 template <target_kernel Kernel>
 double best_linear_spacing(std::int64_t count, std::int64_t horizon, Kernel const& kernel,
                            metric wanted = metric::absolute) {

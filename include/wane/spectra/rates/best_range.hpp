@@ -17,9 +17,13 @@
 
 namespace wane::spectra {
 
-// The range whose `count` geometric rates fit the kernel on lags 1..T best, of all ranges within
-// [0.02/T, 30]. The error has several valleys: two or three in `high` alone, and with few rates and
-// an absolute metric `low` may lie far above 1/T, where the kernel is too small to matter.
+//   auto const range = wane::spectra::best_range(8, 4096, 0.5);  // for l^-0.5
+//   auto const rates = wane::spectra::geometric(8, range);
+//
+// The range within [0.02/T, 30] whose `count` geometric rates fit the kernel on lags 1..T best. The
+// error has several valleys, two or three along `high` alone, so the search begins with a grid.
+// With few rates and an absolute metric the best `low` may lie far above 1/T: the error ignores
+// lags at which the kernel is small.
 template <target_kernel Kernel>
 range best_range(std::int64_t count, std::int64_t horizon, Kernel const& kernel,
                  metric wanted = metric::absolute) {

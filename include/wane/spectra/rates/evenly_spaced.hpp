@@ -10,7 +10,7 @@
 
 namespace wane::spectra::impl {
 
-// Both ends exact; one alone is `first`.
+// Both ends are exact; a single number is `first`.
 inline std::vector<double> evenly_spaced(std::int64_t count, double first, double last) {
   require_count(count, "count");
   std::vector<double> numbers(static_cast<std::size_t>(count), first);

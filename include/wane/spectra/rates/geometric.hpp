@@ -12,20 +12,23 @@
 
 namespace wane::spectra {
 
-// r_0 = low, r_{N-1} = high, rates per step.
+//   auto const rates = wane::spectra::geometric(16, wane::spectra::wide_range(4096));
+//   auto const same = wane::spectra::geometric(16, 0.3 / 4096, 4);
+
+// The slowest and the fastest rate, per step.
 struct range {
   double low;
   double high;
 };
 
-// PoST's anchors tau = T and tau = 1: rates in [1/T, 1].
+// [1/T, 1]: timescales from PoST's anchors tau = T down to tau = 1.
 inline range unit_range(std::int64_t horizon) {
   impl::require_horizon(horizon, "horizon");
   return {1 / static_cast<double>(horizon), 1};
 }
 
-// [0.3/T, 4]: power laws are fitted orders of magnitude better than on unit_range once N >= 16,
-// because their fastest part decays faster than e^{-1} per step.
+// [0.3/T, 4]: fits power laws orders of magnitude better than unit_range from N = 16 on, because
+// their fastest part decays faster than e^{-1} a step.
 inline range wide_range(std::int64_t horizon) {
   impl::require_horizon(horizon, "horizon");
   return {0.3 / static_cast<double>(horizon), 4};

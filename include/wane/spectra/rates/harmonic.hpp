@@ -1,4 +1,4 @@
-// Generalised harmonic sums, which add up tapered decays between two positions.
+// harmonic_sum: sums of u^-alpha, which give the decay of a tapered channel between positions.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,12 +10,14 @@
 
 namespace wane::spectra {
 
-// Sum of u^{-alpha} over first < u <= last: a state that a channel of rate r and taper alpha holds
-// after position `first` has become exp(-r harmonic_sum(alpha, first, last)) of itself after
-// position `last`. (At alpha = 1 that is about (first/last)^r, a power law, where PoST's
-// Corollary 4.13 has an exponential.) Adds up to position 16, and takes Euler's and Maclaurin's
-// formula from there, in differences, so that neighbouring positions of 10^15 lose nothing; to
-// 4e-15 of the sum.
+//   double const left = std::exp(-rate * wane::spectra::harmonic_sum(alpha, 100, 200));
+//
+// The sum of u^{-alpha} over first < u <= last. A channel of rate r and taper alpha keeps the part
+// exp(-r harmonic_sum(alpha, first, last)) of its state from position `first` to `last`. (At alpha
+// = 1 that is about (first/last)^r, a power law, where PoST's Corollary 4.13 has an exponential.)
+//
+// Positions up to 16 are added; beyond, the Euler-Maclaurin formula is evaluated in differences, so
+// that neighbouring positions near 10^15 keep their digits. The error is 4e-15 of the sum.
 inline double harmonic_sum(double alpha, std::int64_t first, std::int64_t last) {
   require(alpha >= 0 && alpha <= 1, "alpha is ", alpha, "; it must be in [0, 1]");
   require(first >= 0 && first <= last && last <= impl::longest_horizon, "positions are ", first,
@@ -44,8 +46,8 @@ inline double harmonic_sum(double alpha, std::int64_t first, std::int64_t last) 
   return sum + (integral + corrections);
 }
 
-// The log of what is left at position `last` of a state that a channel held at position `first`,
-// its rate being r (u/trained_at)^{-alpha} at position u: the sum of its log decays in between.
+// The log decay from position `first` to `last` of a channel whose rate at position u is
+// r (u/trained_at)^{-alpha}.
 inline double log_decay_between(double rate, double alpha, std::int64_t trained_at,
                                 std::int64_t first, std::int64_t last) {
   impl::require_positive(rate, "rate");

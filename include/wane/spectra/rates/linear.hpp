@@ -1,4 +1,4 @@
-// The linear spectrum r_k = c (k+1), which S4D-Real has with c = 1.
+// linear: the spectrum r_k = c (k+1); S4D-Real takes c = 1.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,6 +10,8 @@
 
 namespace wane::spectra {
 
+//   auto const rates = wane::spectra::linear(16);  // 1, 2, ..., 16
+//
 // `spacing` is c, per step; slowest first.
 inline std::vector<double> linear(std::int64_t count, double spacing = 1) {
   impl::require_count(count, "count");

@@ -1,4 +1,4 @@
-// PoST's rates at a position: a base spectrum that the taper stretches, or one made for it.
+// PoST's rates at a position: a base spectrum stretched by the taper, or a spectrum of its own.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -25,36 +25,31 @@ inline std::vector<double> linearly_tapered(std::vector<double> const& base,
   return tapered_rates(base, taper, trained_at, position).values();
 }
 
-}  // namespace wane::spectra::impl
-
-namespace wane::spectra {
-
-// Covering scaling, r_k (t/T)^{-alpha_k}, alpha the linear taper: the base spectrum is the design
-// at T = trained_at, and at every t the timescales cover [1, t] as the base covers [1, T] (Theorem
-// 4.11). A geometric base on [l/T, u] becomes geometric on [l/t, u]. Positions count from 1.
-inline std::vector<double> covering_rates(std::vector<double> const& base, std::int64_t trained_at,
-                                          std::int64_t position) {
-  return impl::linearly_tapered(base, trained_at, position);
-}
-
-// Reference scaling, r_k t^{-alpha_k} (Algorithms 1-4): a base that covers [1, T] covers [1, T t]
-// at position t.
-inline std::vector<double> reference_rates(std::vector<double> const& base, std::int64_t position) {
-  return impl::linearly_tapered(base, 1, position);
-}
-
-}  // namespace wane::spectra
-
-namespace wane::spectra::impl {
-
-// Fewer channels than this do not reach from 0.3/t to 4, and their range is searched.
+// Fewer channels than this cannot cover [0.3/t, 4] well; post() searches for their range.
 inline constexpr std::int64_t channels_for_wide_range = 16;
 
 }  // namespace wane::spectra::impl
 
 namespace wane::spectra {
 
-// The spectrum that position t asks for: geometric on [0.3/t, 4]; for N < 16 on the range that fits
+//   auto const base = wane::spectra::geometric(16, wane::spectra::unit_range(2048));
+//   auto const rates = wane::spectra::covering_rates(base, 2048, 100);  // at position 100
+//
+// Covering scaling, r_k (t/T)^{-alpha_k} with the linear taper alpha and T = trained_at. At every
+// position t the timescales cover [1, t] as the base covers [1, T] (Theorem 4.11): a geometric base
+// on [l/T, u] becomes geometric on [l/t, u]. Positions count from 1; the base is slowest first.
+inline std::vector<double> covering_rates(std::vector<double> const& base, std::int64_t trained_at,
+                                          std::int64_t position) {
+  return impl::linearly_tapered(base, trained_at, position);
+}
+
+// Reference scaling, r_k t^{-alpha_k} (Algorithms 1-4): timescales of a base that covers [1, T]
+// cover [1, T t] at position t.
+inline std::vector<double> reference_rates(std::vector<double> const& base, std::int64_t position) {
+  return impl::linearly_tapered(base, 1, position);
+}
+
+// The spectrum made for position t: geometric on [0.3/t, 4], and for N < 16 on the range that fits
 // l^{-beta} on lags 1..t best.
 inline std::vector<double> post(std::int64_t count, std::int64_t position, double beta = 0.5) {
   impl::require_count(count, "count");

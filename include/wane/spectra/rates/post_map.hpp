@@ -1,4 +1,4 @@
-// PoST's map: an ordered spectrum from parameters that may have any value, and back.
+// PoST's map from unconstrained parameters to an ordered spectrum, its inverse and its adjoint.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,12 +10,15 @@
 
 namespace wane::spectra {
 
-// Log rates p_0 = slowest, p_k = p_{k-1} + softplus(gaps_{k-1}): strictly increasing whatever the
-// parameters, as long as gaps are not rounded away (PoST, Algorithm 1, in log rates: in rates,
-// where Definition 4.4 may be read to put it, the sequence would be linear, and could go below 0).
+//   wane::spectra::post_parameters const p = wane::spectra::parameters_of({-8, -5, -2, 0});
+//   std::vector<double> const log_rates = wane::spectra::log_rates(p);
+//
+// Log rates p_0 = slowest, p_k = p_{k-1} + softplus(gaps_{k-1}): they increase strictly for all
+// parameters, unless a gap is lost to rounding (PoST, Algorithm 1). The map is in log rates. One in
+// rates, another reading of Definition 4.4, would be linear and could fall below 0.
 struct post_parameters {
   double slowest = 0;        // theta
-  std::vector<double> gaps;  // delta, one less than channels
+  std::vector<double> gaps;  // delta, one fewer than channels
 };
 
 inline std::vector<double> log_rates(post_parameters const& parameters) {
@@ -24,7 +27,7 @@ inline std::vector<double> log_rates(post_parameters const& parameters) {
   return p;
 }
 
-// The parameters of an increasing sequence of log rates (Prop. 4.18).
+// The parameters of increasing log rates (Prop. 4.18). Throws wane::error for others.
 inline post_parameters parameters_of(std::vector<double> const& log_rates) {
   require(!log_rates.empty(), "log_rates is empty; it must hold at least one");
   post_parameters found{log_rates.front(), {}};
@@ -36,7 +39,7 @@ inline post_parameters parameters_of(std::vector<double> const& log_rates) {
   return found;
 }
 
-// From the gradient by log rates to that by parameters.
+// From the gradient with respect to log rates to the gradient with respect to the parameters.
 inline post_parameters log_rates_adjoint(post_parameters const& parameters,
                                          std::vector<double> const& gradient) {
   require(gradient.size() == parameters.gaps.size() + 1, "gradient has ", gradient.size(),

@@ -1,4 +1,4 @@
-// Random spectra: i.i.d. rates on [1/T, 1], uniform in the logarithm or uniform in the rate.
+// Random spectra: independent rates on [1/T, 1], uniform in the logarithm or in the rate.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,8 +13,10 @@
 
 namespace wane::spectra {
 
-// A number in [0, 1) from the top 53 bits. The standard fixes every bit of mt19937_64 and none of
-// uniform_real_distribution, so a seed means the same draw with every standard library.
+//   auto const rates = wane::spectra::random_log_uniform(16, 4096, 1);  // seed 1
+
+// A number in [0, 1) from the top 53 bits. Standard libraries agree on every bit of mt19937_64 but
+// not on uniform_real_distribution; this way a seed gives the same numbers everywhere.
 inline double unit_uniform(std::mt19937_64& bits) {
   return static_cast<double>(bits() >> 11) * 0x1p-53;
 }

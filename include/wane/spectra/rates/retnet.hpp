@@ -1,4 +1,4 @@
-// RetNet's decays gamma_h = 1 - 2^{-x_h} as rates -log gamma_h, one a head.
+// retnet: RetNet's decays gamma_h = 1 - 2^{-x_h} as rates -log gamma_h, one for each head.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,16 +12,18 @@
 
 namespace wane::spectra::impl {
 
-// More heads than this and the slowest rate, 2^{-(5+h)}, is no normal double.
+// With more heads the slowest rate, 2^{-(5+h)}, would be denormal.
 inline constexpr std::int64_t most_retnet_heads = 1000;
 
-// The rate of gamma = 1 - 2^{-x}: log1p keeps its digits where gamma rounds to one.
+// The rate of gamma = 1 - 2^{-x}. log1p keeps its digits where gamma rounds to 1.
 inline double retnet_rate(double exponent) { return -std::log1p(-std::exp2(-exponent)); }
 
 }  // namespace wane::spectra::impl
 
 namespace wane::spectra {
 
+//   auto const rates = wane::spectra::retnet(8);
+//
 // gamma_h = 1 - 2^{-(5+h)}, h = 0..H-1 (Sun et al. 2023), slowest head (h = H-1) first.
 inline std::vector<double> retnet(std::int64_t heads) {
   require(heads >= 1 && heads <= impl::most_retnet_heads, "heads is ", heads,

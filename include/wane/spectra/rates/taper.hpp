@@ -1,4 +1,4 @@
-// Tapers: how much each channel's decay stretches with the position.
+// Tapers: exponents by which the timescale of each channel grows with the position.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,8 +15,11 @@
 
 namespace wane::spectra {
 
-// At position t, counted from 1, the rate of channel k is r_k t^{-alpha_k}: a channel of alpha = 1
-// sees the whole past at every position, one of alpha = 0 always the same number of tokens.
+//   std::vector<double> const alpha = wane::spectra::linear_taper(8);
+//   wane::spectra::adaptive_taper const adapted(log_rates, std::log(2048.));  // adapted.values()
+//
+// At position t, counted from 1, the rate of channel k is r_k t^{-alpha_k}. A channel with alpha =
+// 1 sees the whole past at every position; a channel with alpha = 0 sees a fixed number of tokens.
 
 // alpha_k = (N-1-k)/(N-1): the slowest channel (k = 0) stretches with the position, the fastest
 // stays. N = 1 gives 0. (PoST, section 4.3; the first term of Prop. 4.16.)
@@ -28,13 +31,15 @@ inline std::vector<double> linear_taper(std::int64_t count) {
   return taper;
 }
 
-// The linear taper, and where the log rates p_k are not even, what makes the spectrum geometric at
-// its reference:
-//   alpha_k = clamp((N-1-k)/(N-1) + (p_k - p_0 - k G) / log_reference, 0, 1), G =
-//   (p_{N-1}-p_0)/(N-1)
-// (Prop. 4.16). `log_reference` is log T_train with the paper's scaling t^{-alpha}; with covering
-// scaling, (t/T_train)^{-alpha}, the spectrum is even at a position t_ref of one's choice and
-// log_reference = log(t_ref/T_train).
+// The taper that makes a spectrum with uneven log rates p_k geometric at a reference position:
+//   alpha_k = clamp((N-1-k)/(N-1) + (p_k - p_0 - k G) / log_reference, 0, 1),
+//   G = (p_{N-1} - p_0) / (N-1)                                                      (Prop. 4.16)
+// Even log rates give linear_taper(). With the paper's scaling t^{-alpha} log_reference is
+// log T_train. With covering scaling, (t/T_train)^{-alpha}, the spectrum is even at a position
+// t_ref that the caller chooses, and log_reference = log(t_ref/T_train).
+//
+// Throws wane::error for log rates that are not finite or not slowest first, and for a reference of
+// 0: there a taper has no effect.
 class adaptive_taper {
  public:
   adaptive_taper(std::vector<double> const& log_rates, double log_reference)
@@ -61,7 +66,8 @@ class adaptive_taper {
   std::vector<double> const& values() const& { return taper_; }
   std::vector<double> values() && { return std::move(taper_); }
 
-  // From the gradient by the taper to that by the log rates; a clamped channel gives none.
+  // From the gradient with respect to the taper to the gradient with respect to the log rates. A
+  // clamped channel contributes none.
   std::vector<double> adjoint(std::vector<double> const& gradient) const {
     require(gradient.size() == taper_.size(), "gradient has ", gradient.size(),
             " entries; it must have one for each of the ", taper_.size(), " channels");

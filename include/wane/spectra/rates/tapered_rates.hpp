@@ -1,4 +1,4 @@
-// tapered_rates: a base spectrum at a position, stretched by any taper, and its gradients.
+// tapered_rates: a base spectrum at a position under any taper, and its gradients.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,9 +13,14 @@
 
 namespace wane::spectra {
 
-// r_k (t/T)^{-alpha_k}: the base is the spectrum at the position T = trained_at. With T = 1 this is
-// PoST's reference scaling (Algorithms 1-4), with T the length trained at its covering scaling.
-// Positions count from 1; a taper of 0 leaves its channel alone.
+//   wane::spectra::tapered_rates const at(base, wane::spectra::linear_taper(8), 2048, 100);
+//   std::vector<double> const& rates = at.values();          // at position 100
+//   auto const [by_log_rates, by_taper] = at.adjoint(by_rates);
+//
+// r_k (t/T)^{-alpha_k}, where the base is the spectrum at the position T = trained_at. T = 1 is
+// PoST's reference scaling (Algorithms 1-4); T = the length trained at is its covering scaling.
+// Positions count from 1. A taper of 0 leaves a channel as it is. Throws wane::error for a taper
+// outside [0, 1] or of another length.
 class tapered_rates {
  public:
   tapered_rates(std::vector<double> const& base, std::vector<double> const& taper,
@@ -42,7 +47,7 @@ class tapered_rates {
     std::vector<double> taper;
   };
 
-  // From the gradient by these rates.
+  // From the gradient with respect to these rates.
   gradients adjoint(std::vector<double> const& gradient) const {
     require(gradient.size() == values_.size(), "gradient has ", gradient.size(),
             " entries; it must have one for each of the ", values_.size(), " rates");
