@@ -35,7 +35,7 @@ struct decay_name {
   std::string tail;
   std::string reading;
   std::vector<std::string> steps;  // beside it: softplus of one of these multiplies the rate
-  std::int64_t head_size;          // of a row of numbers, where nothing tells; 0: all are one head
+  std::int64_t head_size;          // of a row of numbers without a layout; 0: one head
   std::string models;
 };
 

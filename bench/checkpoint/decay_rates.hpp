@@ -55,7 +55,7 @@ inline double require_decay(double rate, double stored, tensor const& t) {
   return rate;
 }
 
-// A part of a tensor: what it holds and how it is laid out.
+// A part of a tensor: its contents and its layout.
 struct tensor_part {
   std::vector<std::int64_t> shape;
   std::span<double const> values;

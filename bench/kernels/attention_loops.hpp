@@ -38,7 +38,7 @@ void attention_forward(attention_head<T> const& x, Give const& give) {
   }
 }
 
-// From dL/dy, [T, D], to the gradients by what a head has, which are held in T.
+// From dL/dy, [T, D], to the gradients of a head's tensors, which are held in T.
 template <class T>
 void attention_backward(attention_head<T> const& x, attention_matrix<T> const& of_output,
                         attention_head<T>& to) {

@@ -120,14 +120,14 @@ struct keyed_problem {
   token_view<float> whole(keyed_tensor const& x) const {
     return {x.data, 1, p.tokens, keyed_heads};
   }
-  // Of what is the same of all tokens.
+  // Gradients of parameters that all tokens share.
   view<float const, 1> of_heads(keyed_tensor const& x) const { return {x.data, keyed_heads}; }
   wane::keyed_inputs<float> inputs() const {
     return {rows(p.in.query), rows(p.in.key), rows(p.in.value)};
   }
 };
 
-// Where the gradients of an operator go: keyed ones, or those of Mamba-2.
+// The destinations of an operator's gradients: keyed ones, or Mamba-2's.
 template <class Op>
 typename Op::gradients gradients_of(keyed_problem const& problem) {
   auto const& d = problem.p.gradients;

@@ -10,13 +10,13 @@
 
 namespace wane::bench {
 
-// What a keyed memory is given, or the gradients of it. What an operator has not is empty.
+// The inputs of a keyed memory, or their gradients. An absent input is empty.
 template <class Each>
 struct keyed_inputs_of {
   Each query{}, key{}, value{};
   Each log_decay{}, strength{};  // of each row, or of the head
   Each removal{}, rate{};        // of RWKV-7
-  Each time_step{};              // of Mamba-2, whose log_decay is that of a unit of time
+  Each time_step{};              // of Mamba-2; its log_decay is per unit of time
   Each factor{};                 // of VLA's DeltaNet, a plain decay
 };
 

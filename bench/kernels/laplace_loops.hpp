@@ -35,7 +35,7 @@ struct laplace_order {
 };
 
 // M_i <- p_i M_i + x_t - p_i^D x_{t-D},  y_t = Re sum_i c_i M_i; x and y are [T, C]. Back in time
-// it takes gradients of y to those of x.
+// it turns gradients of y into gradients of x.
 template <class T, class Io>
 void plain_laplace(laplace_loop<T> const& loop, laplace_order const& order, Io const* x, Io* y) {
   index const n = loop.channels, poles = loop.poles();
