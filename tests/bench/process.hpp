@@ -1,4 +1,4 @@
-// Runs a program and gathers its exit status, its output and what it says on stderr.
+// Runs a program and gathers its exit status, stdout and stderr.
 // SPDX-License-Identifier: MIT
 #pragma once
 

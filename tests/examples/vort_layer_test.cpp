@@ -75,7 +75,7 @@ struct vort_sequence {
     }
     return w.output * y;
   }
-  // [x; 0; 0]: the entropy is known later, and nobody says what an entity is.
+  // [x; 0; 0]: the entropy is known later, and no token is marked as an entity.
   static row x_and_nothing(row x) {
     x.resize(width + 2);
     return x;
