@@ -138,7 +138,7 @@ class layer_maker {
     return made;
   }
 
-  // By a step for each head, or for each channel of heads that have one rate.
+  // One step for each head, or for each channel where a head has one rate.
   void multiply(decay_layer& made, tensor_part const& step) const {
     auto const count = static_cast<std::int64_t>(step.values.size());
     if (count % made.heads != 0 || (count != made.heads && made.channels != 1)) refuse_shapes();

@@ -19,7 +19,7 @@ template <class T>
 struct attention_head {
   attention_matrix<T> query, key, value;
 
-  // What query t gives to each of the tokens up to its own.
+  // The weights of query t on the tokens up to its own.
   attention_vector<T> weights(index t) const {
     attention_vector<T> p;
     p.noalias() = key.topRows(t + 1) * query.row(t).transpose();

@@ -14,10 +14,10 @@ namespace wane::bench {
 template <class Each>
 struct keyed_inputs_of {
   Each query{}, key{}, value{};
-  Each log_decay{}, strength{};  // of each row, or of the head
+  Each log_decay{}, strength{};  // for each row, or for the head
   Each removal{}, rate{};        // of RWKV-7
   Each time_step{};              // of Mamba-2; its log_decay is per unit of time
-  Each factor{};                 // of VLA's DeltaNet, a plain decay
+  Each factor{};                 // VLA's DeltaNet: a plain decay
 };
 
 // visit(the same member of each).

@@ -52,7 +52,7 @@ struct outcome {
   std::ptrdiff_t error_lines() const { return std::count(err.begin(), err.end(), '\n'); }
 };
 
-// `environment`: NAME=value of the child, besides nothing else; empty: the parent's own.
+// `environment`: all NAME=value of the child; empty: the parent's own.
 inline outcome run(std::string const& program, std::vector<std::string> arguments,
                    std::vector<std::string> environment = {}) {
   scratch const place;
