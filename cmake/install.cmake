@@ -7,7 +7,7 @@ set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/wane)
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/wane-config.cmake.in ${PROJECT_BINARY_DIR}/wane-config.cmake
   INSTALL_DESTINATION ${package_dir})
-# Before 1.0 a minor version may change what a user wrote.
+# Before 1.0 a minor version may break users' code.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/wane-config-version.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 

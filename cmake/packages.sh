@@ -4,7 +4,7 @@
 
 wane_say() { printf '%s\n' "wane: $*" >&2; }
 
-# One line on stderr that says what is wrong and what would be right, and exit code 2.
+# Prints the fault and the remedy in one line on stderr, and exits with code 2.
 wane_stop() {
   wane_say "$*"
   exit 2

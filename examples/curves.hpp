@@ -1,4 +1,4 @@
-// Curves over a lag, what is left of something and the noise beside it: a table, CSV, a picture.
+// Curves of a signal and its noise over the lag: a table, CSV, a picture.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -128,7 +128,7 @@ template <class T>
 std::vector<T> as(std::vector<double> const& x) {
   return std::vector<T>(x.begin(), x.end());
 }
-// And a row of weights keeps floats, whatever T is.
+// A row of weights keeps floats, for any T.
 template <class T>
 matrix<T> row_of(std::vector<double> const& x) {
   using row = Eigen::RowVectorXd;

@@ -72,7 +72,7 @@ struct mamba2_post_layer {
                                   .taper = numbers(taper)},
                                  {.dt_softplus = true});
     matrix<T> const y = remember(memory, carried.memory);
-    // As the paper has it; mamba-ssm's default norm is that of the gated y.
+    // The paper's order; mamba-ssm by default normalises the gated y.
     return rms_norm<T>(y, 1, 1e-5).cwiseProduct(silu(all.leftCols(inner))) *
            w.norm.row(0).asDiagonal() * w.out_projection.transpose();
   }

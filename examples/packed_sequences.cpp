@@ -45,7 +45,7 @@ int main() {
     right = right && last.positions()[n] == std::ssize(texts[n]);
   }
 
-  // What is broken in one text stays there: a NaN in the first changes nothing in the others.
+  // A NaN in the first text changes nothing in the others.
   std::vector<float> const clean = h;
   vowel[3] = std::numeric_limits<float>::quiet_NaN();
   wane::run(memory, wane::sequence_view<float>(h.data(), 1, tokens, 1, 1), options);

@@ -36,7 +36,7 @@ struct retrieval_loss {
   }
 };
 
-// Distances to sources are drawn from a power law, about l^(order-1); keys say nothing of them.
+// Distances to sources are drawn from a power law, about l^(order-1); keys do not depend on them.
 retrieval_loss sources_of_order(double order) {
   std::mt19937 bits(1);
   std::normal_distribution<double> normal;
@@ -50,7 +50,7 @@ retrieval_loss sources_of_order(double order) {
   return f;
 }
 
-// Token 20 resembles what the next three look for in vain, and is what the last one wants.
+// Token 20 resembles the queries of the next three tokens, and only the last query wants it.
 retrieval_loss found_too_soon() {
   std::vector<double> const none(tokens, 0.0);
   retrieval_loss f{none, none, std::vector<wane::index>(tokens, -1), 20, 21};

@@ -82,7 +82,7 @@ int main() {
   tree.set(edited, text.effect_of(edited));
   right &= agree("segment 17 of 64 edited", apply(tree.all(), 5.f), text.after_all(5.f));
 
-  // A reset within a segment cuts off everything before it, whatever it was.
+  // A reset within a segment cuts off everything before it.
   text.log_decay[40 * length] = -HUGE_VALF;
   tree.set(40, text.effect_of(40));
   right &= agree("segment 40 resets", apply(tree.all(), NAN), text.after_all(5.f));

@@ -93,7 +93,7 @@ struct rwkv7_post_layer {
     matrix<T> y =
         group_norm(remember(memory, carried.memory), heads, 64e-5) * w.norm.row(0).asDiagonal();
     y.rowwise() += w.norm_bias.row(0);
-    // The bonus comes behind the norm; that of the operator would come before it.
+    // The bonus comes behind the norm; the operator's own bonus would come before it.
     matrix<T> const weighed = r.cwiseProduct(k) * w.bonus.row(0).asDiagonal();
     for (index c = 0; c < width; c += per_head)
       y.middleCols(c, per_head) +=

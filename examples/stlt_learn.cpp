@@ -60,7 +60,7 @@ numbers signal_of(parameters const& p, numbers const& x) {
   return y;
 }
 
-// The mean square of what is missing, relative to the signal, and its gradient by the row.
+// The mean square of the error, relative to the signal, and its gradient by the row.
 double loss_of(numbers const& row, numbers const& x, numbers const& target, numbers& slope) {
   parameters const p(row);
   parameters to = p;
@@ -80,7 +80,7 @@ double loss_of(numbers const& row, numbers const& x, numbers const& target, numb
   return loss;
 }
 
-// Adam (Kingma and Ba 2015), its step falling to nothing along a cosine.
+// Adam (Kingma and Ba 2015); its step falls to 0 along a cosine.
 numbers learn(numbers row, numbers const& x, numbers const& target, auto const& look) {
   constexpr int steps = 1500;
   numbers slope, mean(row.size(), 0.), square = mean;

@@ -19,15 +19,15 @@
 
 namespace wane::bench {
 
-// Tensors whose name holds a match are decays, read so.
+// Tensors whose name has a match are decays with this reading.
 struct decay_pattern {
   name_pattern name;
   std::string reading;
 };
 
 struct layer_options {
-  std::vector<decay_pattern> patterns;  // none: the names of public models
-  std::int64_t head_size = 0;           // channels of a head where the file does not tell; 0: guess
+  std::vector<decay_pattern> patterns;  // empty: the names of public models
+  std::int64_t head_size = 0;           // channels of a head if the file does not say; 0: guess
 };
 
 // A name under which public models keep their decays.
@@ -35,7 +35,7 @@ struct decay_name {
   std::string tail;
   std::string reading;
   std::vector<std::string> steps;  // beside it: softplus of one of these multiplies the rate
-  std::int64_t head_size;          // of a row of numbers, where nothing tells; 0: all are one head
+  std::int64_t head_size;          // of a row of numbers without a layout; 0: one head
   std::string models;
 };
 
@@ -84,10 +84,10 @@ class layer_finder {
       if (!ends_in(one.name, known.tail, prefix)) continue;
       auto const last = parts_of(prefix, '.').back();
       if (known.tail == "w0" && !last.empty() && !last.starts_with("att")) {
-        continue;  // the first weights of something else
+        continue;  // initial weights of another parameter
       }
       if (known.tail == "decay" && (one.shape.empty() || !has_reals(one))) {
-        continue;  // of a moving average
+        continue;  // weights of a moving average
       }
       decay_source source{prefix, &one, nullptr, reading_of(known, one), known.tail};
       for (auto const& step : known.steps) {
@@ -149,7 +149,7 @@ class layer_finder {
   std::vector<decay_layer> found_;
 };
 
-// In the order of the model. Throws input_error where there are none, or a number is no decay.
+// Layers in the order of the model. Throws input_error if there are none, or a number is no decay.
 inline std::vector<decay_layer> decay_layers(checkpoint const& files, layer_options const& how) {
   return layer_finder(files, how).layers();
 }

@@ -55,7 +55,7 @@ inline double require_decay(double rate, double stored, tensor const& t) {
   return rate;
 }
 
-// A part of a tensor: what it holds and how it is laid out.
+// A part of a tensor: its contents and its layout.
 struct tensor_part {
   std::vector<std::int64_t> shape;
   std::span<double const> values;
@@ -138,7 +138,7 @@ class layer_maker {
     return made;
   }
 
-  // By a step for each head, or for each channel of heads that have one rate.
+  // One step for each head, or for each channel where a head has one rate.
   void multiply(decay_layer& made, tensor_part const& step) const {
     auto const count = static_cast<std::int64_t>(step.values.size());
     if (count % made.heads != 0 || (count != made.heads && made.channels != 1)) refuse_shapes();

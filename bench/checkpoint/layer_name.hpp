@@ -15,7 +15,7 @@ inline bool is_number(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Whether the name tells a layer, as "backbone.layers.3.mixer" does.
+// Whether the name has a layer's number, as "backbone.layers.3.mixer" does.
 inline bool is_numbered(std::string const& name) {
   auto const parts = parts_of(name, '.');
   return std::any_of(parts.begin(), parts.end(), is_number);
@@ -37,7 +37,7 @@ inline std::string joined(std::string const& prefix, std::string const& tail) {
   return prefix.empty() ? tail : prefix + "." + tail;
 }
 
-// What comes before `tail` in a name that ends in it, part by part.
+// The parts of a name before `tail`, with which it ends.
 inline bool ends_in(std::string const& name, std::string const& tail, std::string& prefix) {
   if (name != tail && !name.ends_with("." + tail)) return false;
   prefix = name.size() == tail.size() ? "" : name.substr(0, name.size() - tail.size() - 1);

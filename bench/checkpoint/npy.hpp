@@ -18,7 +18,7 @@
 
 namespace wane::bench {
 
-// What stands after 'key': in the header, a Python dictionary such as
+// The text after 'key': in the header, a Python dictionary such as
 // {'descr': '<f4', 'fortran_order': False, 'shape': (24, 16), }.
 inline std::string_view npy_value(std::string_view header, std::string_view key) {
   auto const at = header.find("'" + std::string(key) + "'");

@@ -21,7 +21,7 @@
 
 namespace wane::bench {
 
-// What a JSON document is not trusted with: depth, and a name that stands for two things.
+// The parser refuses deep JSON documents and doubled names.
 class header_watch : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::string problem;

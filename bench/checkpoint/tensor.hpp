@@ -1,4 +1,4 @@
-// A tensor of a checkpoint: where its numbers lie in a mapped file, and what they are.
+// A tensor of a checkpoint: the place of its numbers in a mapped file, and their type.
 // SPDX-License-Identifier: MIT
 #pragma once
 

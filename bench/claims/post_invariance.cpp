@@ -1,4 +1,4 @@
-// The claims of PoST (arXiv 2604.07658) about what it leaves as it is: 4.17 to 4.19, section 5.2.
+// PoST's claims (arXiv 2604.07658) about properties it preserves: 4.17 to 4.19, section 5.2.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
@@ -84,7 +84,7 @@ finding surjection() {
   return {worst, worst < 1e-14, false,
           "1000 increasing sequences of 32 numbers, gaps from 1e-9 to 1e3, relative to the range"};
 }
-// Corollary 4.19: what the slowest rate of a static spectrum does over positions.
+// Corollary 4.19: the slowest rate of a static spectrum over positions.
 finding representation() {
   std::mt19937_64 bits(1);
   double least = HUGE_VAL;

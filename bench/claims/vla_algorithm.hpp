@@ -1,4 +1,4 @@
-// VLA's Algorithm 1 as it is printed, token by token, and what its ablations leave out.
+// VLA's Algorithm 1 as printed, token by token, with switches for its ablations.
 // SPDX-License-Identifier: MIT
 #pragma once
 

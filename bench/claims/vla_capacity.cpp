@@ -17,7 +17,7 @@ namespace {
 
 constexpr index width = 32, vocabulary = 128;
 
-// What comes after the pairs: nothing, one padding word again and again, or any word but the keys.
+// The tokens after the pairs: none, one padding word repeated, or any words but the keys.
 enum class filler { padding, words };
 
 // vla with u = k and each write rule, lambda 0.1 for the paper's, 1e-6 for the others; Algorithm 1,

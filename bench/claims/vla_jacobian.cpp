@@ -71,7 +71,7 @@ finding without_normalisation() {
       printed({.length = 1 / std::sqrt(96.), .unit_keys = false, .unit_writes = false}, x.key,
               x.direction, false),
       unit_keys({.unit_writes = false}, x.key, x.direction, false);
-  // u = k, of whatever length: recursive least squares.
+  // u = k of any length: recursive least squares.
   matrix product = matrix::Identity(96, 96), m = plain.lambda * product;
   double largest = 0;
   for (index t = 0; t < x.key.rows(); ++t) {

@@ -1,4 +1,4 @@
-// VLA (arXiv 2605.11196), sections 3 and 4.3: what the rules solve, recall, and in which order.
+// VLA (arXiv 2605.11196), sections 3 and 4.3: the solutions, recall and order of the rules.
 // SPDX-License-Identifier: MIT
 #include <Eigen/Cholesky>
 #include <algorithm>

@@ -54,7 +54,7 @@ double error_of_shared_rates(std::int64_t terms, std::int64_t horizon) {
   });
 }
 
-// (18) over the kernel, of ten banks: what it allows at lag t.
+// The bound (18) of ten banks over the kernel, at lag t.
 double relative_bound(double t) {
   double largest = 0;
   for (double order : orders(1001)) {

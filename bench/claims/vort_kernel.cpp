@@ -50,7 +50,7 @@ finding predictor() {
   }
   double const slope = std::log(a[lags] / a[lags / 2]) / std::log(2.0);
   gruenwald_letnikov const w(d);
-  double left = 0;  // what the predictor leaves of past innovations
+  double left = 0;  // weight of past innovations that the predictor leaves
   for (std::size_t l = 1; l <= checked; ++l) {
     double sum = 0;
     for (std::size_t i = 0; i <= l; ++i) sum += a[i] * w(static_cast<std::int64_t>(l - i));

@@ -35,7 +35,7 @@ double squared_distance(double alpha, double horizon, std::vector<double> const&
   return integral_in_log(square, 0, std::log(horizon), 1000);
 }
 
-// Proposition 4.2 on random mixtures: as printed, and what the proof gives.
+// Proposition 4.2 on random mixtures: the printed bound, and the bound that the proof gives.
 finding lower_bound() {
   std::mt19937_64 bits(1);
   double worst = 0, sharper = 0, nearest = 0;

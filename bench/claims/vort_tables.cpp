@@ -107,7 +107,7 @@ accuracies accuracies_of(std::vector<stratum> const& strata, weights const& w, d
   return found;
 }
 
-// Along one coordinate after the other, up or down; half as far where none is higher.
+// Moves along each coordinate in turn, up or down; halves the step where no move is higher.
 template <class Function>
 mixture highest_near(mixture x, Function const& f) {
   double best = f(x);
@@ -158,7 +158,7 @@ comparison compared(table const& x, double strength) {
   return found;
 }
 
-// Where the power law has at this distance what the table has.
+// The noise at which the power law has the accuracy of the table at this distance.
 double strength_of(table const& x, std::size_t distance) {
   double low = 1, high = 1e5;
   while (high / low > 1 + 1e-9) {

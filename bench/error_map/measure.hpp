@@ -33,7 +33,7 @@ struct errors {
 };
 
 // One head with a state of 32 x 32; queries, keys and removals of length 1, the same numbers
-// whatever the other arguments.
+// for any other arguments.
 errors measure(memory which, index tokens, float log_decay, index chunk);
 
 }  // namespace wane::bench

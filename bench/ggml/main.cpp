@@ -1,4 +1,4 @@
-// wane-ggml-shapes: tokens a second on tensors that lie as those of ggml's recurrent operations.
+// wane-ggml-shapes: tokens a second on tensors in the layout of ggml's recurrent operations.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>

@@ -9,12 +9,12 @@
 
 namespace wane::bench {
 
-// The numbers of one token of one head; what an operation has not is empty.
+// The numbers of one token of one head; an absent input is empty.
 struct naive_token {
   std::vector<double> query, key, value;
   std::vector<double> decay;  // a factor of each row
   std::vector<double> a, b;   // b (a^T S) is added, S being the state before the token
-  bool corrects = false;      // what is written is strength (value - (D S)^T key)
+  bool corrects = false;      // writes strength (value - (D S)^T key)
   double strength = 1;
 };
 

@@ -1,4 +1,4 @@
-// An operation of ggml with inputs in its order, what wane makes of them, and what must come out.
+// An operation of ggml: inputs in ggml's order, wane's outputs, and the expected outputs.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -19,7 +19,7 @@ template <class T>
 struct attention_head {
   attention_matrix<T> query, key, value;
 
-  // What query t gives to each of the tokens up to its own.
+  // The weights of query t on the tokens up to its own.
   attention_vector<T> weights(index t) const {
     attention_vector<T> p;
     p.noalias() = key.topRows(t + 1) * query.row(t).transpose();
@@ -38,7 +38,7 @@ void attention_forward(attention_head<T> const& x, Give const& give) {
   }
 }
 
-// From dL/dy, [T, D], to the gradients by what a head has, which are held in T.
+// From dL/dy, [T, D], to the gradients of a head's tensors, which are held in T.
 template <class T>
 void attention_backward(attention_head<T> const& x, attention_matrix<T> const& of_output,
                         attention_head<T>& to) {

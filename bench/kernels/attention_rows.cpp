@@ -97,7 +97,7 @@ struct attention_problem {
       }
     }
   }
-  // Of two heads; the largest of the results' errors.
+  // Compares two heads; returns the largest error of the results.
   double error() const {
     difference of[4];
     auto const compare = [](attention_matrix<double> const& is, auto const& must_be,
@@ -134,7 +134,7 @@ void add(attention_row const& row) {
     c.ours = [problem] { problem->ours(); };
     c.rivals = {{"vs_sequential", [problem] { problem->loop(); }}};
     c.tokens = static_cast<double>(row.tokens);
-    // Two products of T (T + 1) / 2 pairs, backward five.
+    // Two products for T (T + 1) / 2 pairs, backward five.
     c.flops = static_cast<double>((row.backward ? 10 : 4) * heads * size * row.tokens *
                                   (row.tokens + 1) / 2);
     c.moved.threads = row.threads;

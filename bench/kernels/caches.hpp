@@ -8,7 +8,7 @@
 
 namespace wane::bench {
 
-// Of one core; 1 MiB where the system does not say.
+// The second-level cache of one core; 1 MiB if the system does not say.
 inline index second_level_bytes() {
 #ifdef _SC_LEVEL2_CACHE_SIZE
   if (long const bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;
@@ -16,7 +16,7 @@ inline index second_level_bytes() {
   return index{1} << 20;
 }
 
-// How many elements an array has of which there are `arrays`: a multiple of 1024.
+// The elements of each of `arrays` arrays: a multiple of 1024.
 enum class room { cache, memory };
 inline index elements(room where, index arrays, index element_bytes) {
   if (where == room::memory) return index{1} << 25;

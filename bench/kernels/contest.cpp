@@ -63,7 +63,7 @@ double checked_error(contest const& what) {
   return ours;
 }
 
-// All entrants in every round, each first in turn, until the time is up.
+// Runs all entrants in every round, each first in turn, until the time is up.
 void hold(std::vector<entrant>& entrants, int threads) {
   for (auto& e : entrants) {
     e.run();

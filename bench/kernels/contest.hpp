@@ -29,7 +29,7 @@ struct contest {
   std::vector<std::span<float>> outputs = {};
   double tokens = 0, flops = 0;
   bool in_double = false;
-  // Inputs and outputs may be float nevertheless; the peak is that of double then.
+  // Arithmetic in double; inputs and outputs may be float. The peak is then double's.
   bool computes_in_double = false;
   // Largest difference from the oracle over the largest value of the oracle, in the outputs as
   // they are now.

@@ -17,7 +17,7 @@ namespace wane::bench {
 namespace {
 
 constexpr index states = 16, channels = 512;
-// The loops backward keep every state; beyond this they have no number.
+// The backward loops keep every state; beyond this number of tokens they are not timed.
 constexpr index kept_bytes_at_most = index{512} << 20;
 
 struct bank_row {
@@ -38,7 +38,7 @@ struct bank_row {
   }
 };
 
-// Timescales from one token to a thousand, each with a weight of its own.
+// Timescales from one token to a thousand, each with its own weight.
 template <class T>
 struct nodes_of_bank {
   std::vector<T> log_decay, factor, key, query;
@@ -132,7 +132,7 @@ double bank_error(bank_problem<T> const& problem, bool backward) {
   difference of_columns;
   std::vector<Wide> sums[3];
   for (auto& sum : sums) sum.resize(states);
-    // Gradients of the nodes sum over all channels; the other results are looked at in a few.
+// Gradients of the nodes sum over all channels; the other results are compared in a few.
 #pragma omp parallel for schedule(dynamic, 1)
   for (index c = 0; c < channels; ++c) {
     if (!backward && c % 61 != 0) continue;

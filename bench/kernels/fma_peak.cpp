@@ -9,10 +9,10 @@
 namespace wane::bench {
 namespace {
 
-// As many chains as hide the latency (4 or 5 cycles, two units) and fit the registers.
+// Enough chains to hide the latency (4 or 5 cycles, two units) that still fit the registers.
 using chains = std::make_index_sequence<12>;
 
-// Keeps the compiler from seeing through a value.
+// Hides a value from the optimiser.
 template <class T>
 void hide(T& x) {
   asm volatile("" : "+m"(x) : : "memory");

@@ -19,7 +19,7 @@
 namespace wane::bench {
 
 inline constexpr index keyed_heads = 16;
-// Beyond so many tokens the loops, some seconds each, have no number.
+// Beyond this number of tokens the loops, some seconds each, are not timed.
 inline constexpr index loop_tokens_at_most = 4096;
 
 // How an input is drawn: a number or a row of each token and head, uniform in [low, high); unit
@@ -45,7 +45,7 @@ struct keyed_row {
     in.value = {drawn::row};
   }
 
-  // As Mamba names them, P columns and N rows, where heads share their keys.
+  // Names arguments as Mamba does, P columns and N rows, where heads share their keys.
   std::string full_name() const {
     std::string const size = in.key.for_all_heads
                                  ? "/P:" + std::to_string(columns) + "/N:" + std::to_string(rows)
@@ -120,14 +120,14 @@ struct keyed_problem {
   token_view<float> whole(keyed_tensor const& x) const {
     return {x.data, 1, p.tokens, keyed_heads};
   }
-  // Of what is the same of all tokens.
+  // Gradients of parameters that all tokens share.
   view<float const, 1> of_heads(keyed_tensor const& x) const { return {x.data, keyed_heads}; }
   wane::keyed_inputs<float> inputs() const {
     return {rows(p.in.query), rows(p.in.key), rows(p.in.value)};
   }
 };
 
-// Where the gradients of an operator go: keyed ones, or those of Mamba-2.
+// The destinations of an operator's gradients: keyed ones, or Mamba-2's.
 template <class Op>
 typename Op::gradients gradients_of(keyed_problem const& problem) {
   auto const& d = problem.p.gradients;
@@ -183,7 +183,7 @@ void loop_pass(keyed_problem& problem) {
                      [&](index at, auto const& y) { p.output.at(at) = y; });
 }
 
-// Of four of the heads; the largest of the results' errors.
+// Compares four of the heads; returns the largest error of the results.
 template <pass What, class Loops>
 double keyed_error(keyed_problem const& problem) {
   auto const& p = problem.p;

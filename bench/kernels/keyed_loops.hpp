@@ -10,14 +10,14 @@
 
 namespace wane::bench {
 
-// What a keyed memory is given, or the gradients of it. What an operator has not is empty.
+// The inputs of a keyed memory, or their gradients. An absent input is empty.
 template <class Each>
 struct keyed_inputs_of {
   Each query{}, key{}, value{};
-  Each log_decay{}, strength{};  // of each row, or of the head
+  Each log_decay{}, strength{};  // for each row, or for the head
   Each removal{}, rate{};        // of RWKV-7
-  Each time_step{};              // of Mamba-2, whose log_decay is that of a unit of time
-  Each factor{};                 // of VLA's DeltaNet, a plain decay
+  Each time_step{};              // of Mamba-2; its log_decay is per unit of time
+  Each factor{};                 // VLA's DeltaNet: a plain decay
 };
 
 // visit(the same member of each).

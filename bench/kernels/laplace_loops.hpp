@@ -24,7 +24,7 @@ struct laplace_loop {
   }
 };
 
-// Which token comes, and which leaves with it: along time, or back.
+// The token that enters and the token that leaves: forward or backward in time.
 struct laplace_order {
   index tokens, reach;
   bool back = false;
@@ -35,7 +35,7 @@ struct laplace_order {
 };
 
 // M_i <- p_i M_i + x_t - p_i^D x_{t-D},  y_t = Re sum_i c_i M_i; x and y are [T, C]. Back in time
-// it takes gradients of y to those of x.
+// it turns gradients of y into gradients of x.
 template <class T, class Io>
 void plain_laplace(laplace_loop<T> const& loop, laplace_order const& order, Io const* x, Io* y) {
   index const n = loop.channels, poles = loop.poles();
@@ -80,7 +80,7 @@ void plain_laplace(laplace_loop<T> const& loop, laplace_order const& order, Io c
   }
 }
 
-// What a loss has by the poles: dL = Re sum_i (log_pole[i] d log p_i + sum_j weight[i, j] d c_ij).
+// Gradients by poles: dL = Re sum_i (log_pole[i] d log p_i + sum_j weight[i, j] d c_ij).
 template <class T>
 struct laplace_sums {
   std::vector<std::complex<T>> log_pole, weight;  // [P], [P, C]

@@ -22,7 +22,7 @@ struct laplace_case {
   pass what;
   room where = room::cache;
   index nodes = 32;
-  index active = nodes;  // the others are masked by 0, and left out
+  index active = nodes;  // the others have a mask of 0, and are left out
   bool by_column = false;
   spectra::window_shape window = spectra::window_shape::none;
   index length = 0;  // or as `where` says
@@ -60,7 +60,7 @@ struct laplace_nodes {
     }
   }
   index count() const { return static_cast<index>(sigma.size()); }
-  // Without the nodes that are masked by 0.
+  // Without the nodes whose mask is 0.
   laplace_nodes active() const {
     laplace_nodes kept = *this;
     kept.sigma.clear(), kept.omega.clear(), kept.mask.clear(), kept.read_out.clear();

@@ -76,7 +76,7 @@ struct laplace_problem {
             adjoint_options<number>{.threads = row.threads});
   }
 
-  // Of channels first, first + stride, ...
+  // Compares channels first, first + stride, ...
   template <class T>
   laplace_loop<T> loop(index first = 0, index stride = 1) const {
     laplace_loop<T> of{(channels - first + stride - 1) / stride, hann ? index(width) : 0,
@@ -106,7 +106,7 @@ struct laplace_problem {
     if (output_gradient)
       give(eigen_laplace_gradients(loop<real>(), tokens, values, output_gradient));
   }
-  // Of the values' gradients and outputs some channels are looked at.
+  // Compares some channels of the outputs and of the values' gradients.
   double error() const {
     constexpr index apart = 61, some = (channels + apart - 1) / apart;
     std::vector<double> in(static_cast<std::size_t>(tokens * some)), right(in);

@@ -13,7 +13,7 @@
 
 namespace wane::bench {
 
-// Arrays of [T, C]. gradient, decay_gradient and drive_gradient are those of the adjoint.
+// Arrays of [T, C]. The adjoint uses gradient, decay_gradient and drive_gradient.
 template <class T>
 struct linear_arrays {
   index tokens, channels;

@@ -72,7 +72,7 @@ struct linear_problem {
       T *const gradient = memory.add<T>(n), *const unused = memory.add<T>(n);
       fill(unused, gradient, n, r.channels, Form, decays::ordinary);
       p.gradient = gradient, p.decay_gradient = unused, p.drive_gradient = memory.add<T>(n);
-      plain_forward<Form>(p);  // what the loops backward are given
+      plain_forward<Form>(p);  // the states that the backward loops read
     }
     if (r.data == decays::underflowing) {
       ordinary_decay = memory.add<T>(n), ordinary_drive = memory.add<T>(n);

@@ -1,4 +1,4 @@
-// wane-bench: speed of the kernels, as ratios to what the machine and other loops do.
+// wane-bench: speed of the kernels, as ratios to the machine's peaks and to other loops.
 // SPDX-License-Identifier: MIT
 //
 // A row is `operator/pass/named arguments`. Its counters are medians of ratios, taken round by

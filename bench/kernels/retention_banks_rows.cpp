@@ -23,7 +23,7 @@ spectra::exponential_sum bank_of(double order) {
   return spectra::sum_of_terms(spectra::gruenwald_letnikov(order), 1000000, nodes);
 }
 
-// The paper's banks have S nodes each; of order 1 one is enough, and the others hold nothing.
+// The paper's banks have S nodes each; order 1 needs one, and its other nodes stay empty.
 template <class T>
 vort_banks<T> as_printed() {
   vort_banks<T> all;

@@ -13,7 +13,7 @@
 namespace wane::bench {
 namespace {
 
-constexpr index block = 64;    // floats a turn of the loop; what is left over is left out
+constexpr index block = 64;    // floats in a turn of the loop; a remainder is left out
 constexpr index ahead = 1024;  // floats; further than a page finds the next page in time
 constexpr float factor = 0.9f;
 

@@ -1,4 +1,4 @@
-// The widest vectors of this machine, whatever the flags of this build.
+// The widest vectors of this machine, for any flags of the build.
 // SPDX-License-Identifier: MIT
 #pragma once
 

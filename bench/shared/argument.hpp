@@ -17,7 +17,7 @@
 
 namespace wane::bench {
 
-// All of `text` as a number, "nan" and "inf" among them; nothing if it is not one.
+// All of `text` as a number, "nan" and "inf" among them; empty if it is not a number.
 inline std::optional<double> number_in(std::string_view text) {
   double value = 0;
   auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);

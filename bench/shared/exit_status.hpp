@@ -10,7 +10,7 @@
 
 namespace wane::bench {
 
-// False where help was asked for and has been printed. Throws input_error.
+// False if help was requested and has been printed. Throws input_error.
 inline bool parse(CLI::App& app, int argc, char const* const* argv) {
   try {
     app.parse(argc, argv);

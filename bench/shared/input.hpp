@@ -1,4 +1,4 @@
-// Wrong input: one sentence that says what is wrong and what would be right; files and names.
+// Wrong input: one sentence with the fault and the remedy; files and printable names.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -21,7 +21,7 @@ class input_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A name as it may be printed: on one line, nothing a terminal would obey.
+// A name safe to print: on one line, without control characters of a terminal.
 inline std::string printable(std::string name) {
   auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
   for (std::size_t i = 0; i < name.size(); ++i) {

@@ -1,4 +1,4 @@
-// The report on a checkpoint as JSON: what the table says, every head, every rate.
+// The report on a checkpoint as JSON: the table, every head, every rate.
 // SPDX-License-Identifier: MIT
 #pragma once
 

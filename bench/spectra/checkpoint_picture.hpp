@@ -1,7 +1,7 @@
 // The timescales of a checkpoint as a gnuplot script, after PoST's Figures 1 and 2.
 // SPDX-License-Identifier: MIT
 //
-// How they are distributed, those of one layer, and a map of layers by heads.
+// The distribution of timescales, those of one layer, and a map of layers by heads.
 #pragma once
 
 #include <algorithm>

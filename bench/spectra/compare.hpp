@@ -1,4 +1,4 @@
-// The rows of the comparison: every spectrum wanted, with every number of channels, fitted.
+// The rows of the comparison: fits of each selected spectrum at each number of channels.
 // SPDX-License-Identifier: MIT
 #pragma once
 

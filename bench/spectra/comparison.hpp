@@ -1,4 +1,4 @@
-// One row of the comparison: a spectrum, fitted to the target on lags 1..last, and what it is like.
+// One row of the comparison: a spectrum, its fit to the target on lags 1..last, its measures.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,7 +20,7 @@ struct comparison_row {
   std::vector<double> rates;            // per step
   std::vector<double> weights;          // of the exponentials e^{-rate l}
 
-  // Distinct exponentials pass through as many lags as there are of them, whatever the kernel.
+  // N distinct exponentials pass through N lags of any kernel.
   bool error_says_nothing() const { return channels >= last_lag; }
 };
 

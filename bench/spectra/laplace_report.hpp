@@ -1,4 +1,4 @@
-// What Laplace nodes remember: half-life, period, and what the window leaves of it.
+// The memory of Laplace nodes: half-life, period, and the part that the window leaves.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -67,7 +67,7 @@ inline windowed_memory memory_of(double rate, spectra::window const& window) {
 
 struct node_report {
   double half_life = 0;          // tokens, without the window
-  std::optional<double> period;  // tokens; none where the node does not turn
+  std::optional<double> period;  // tokens; empty where the node does not turn
   double mean_lag = 0;           // tokens, with the window
   double cut = 0;                // the share of sum_l |r|^l that the window takes away
 };

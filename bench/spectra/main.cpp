@@ -35,12 +35,12 @@
 namespace wane::bench {
 namespace {
 
-// One line on stderr, whatever the message holds.
+// One line on stderr, for any message.
 void say(std::string const& message) {
   std::fprintf(stderr, "wane-spectra: %s\n", printable(message).c_str());
 }
 
-// A report in every form it may be asked for.
+// Writes a report in each requested form.
 struct outputs {
   std::string summary;
   std::function<std::string()> csv, json, picture;

@@ -1,4 +1,4 @@
-// From the options to what is to be fitted: a kernel in closed form, or data read and measured.
+// From the options to the target of the fit: a kernel in closed form, or measured data.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -16,7 +16,7 @@ namespace wane::bench {
 //
 // The plug-in estimate is too large; the second term is its bias to first order (Miller 1955), with
 // K the number of cells that occur at all. Cells seen less than about once are corrected too
-// little by it: what remains is what the shuffled baseline shows. An empty table has no
+// little by it: the shuffled baseline shows the remainder. An empty table has no
 // information: 0.
 inline double mutual_information(std::span<std::uint64_t const> counts, std::size_t symbols) {
   auto const n_log_n = [](std::uint64_t n) {

@@ -1,4 +1,4 @@
-// The command line of wane-spectra: its words, and what is refused.
+// The command line of wane-spectra: its options and its checks.
 // SPDX-License-Identifier: MIT
 #include "spectra/options.hpp"
 
@@ -141,7 +141,7 @@ void read_checkpoint_options(CLI::App const& app, words const& w, options& o) {
   if (app.count("--coherence") > 0) o.coherence = coherence_in(w.coherence);
 }
 
-// An option that was given although it means nothing here is a mistake somewhere.
+// An option that has no effect here is refused as a mistake.
 void require_meaning(CLI::App const& app) {
   bool const checkpoint = app.count("--checkpoint") > 0, laplace = app.count("--laplace") > 0;
   for (char const* const option : {"--pattern", "--head-size", "--coherence"}) {

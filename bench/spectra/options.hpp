@@ -22,7 +22,7 @@ struct kernel_choice {
 inline constexpr std::int64_t usual_horizon = 100'000;
 
 struct options {
-  // Exactly one of these five is given: three say what is to be fitted, two what is to be read.
+  // Exactly one of these five is given: three are targets of a fit, two are files to analyse.
   std::optional<kernel_choice> kernel;
   std::vector<std::string> text;
   std::string series;
@@ -48,7 +48,7 @@ struct options {
   bool has_data() const { return !kernel; }
 };
 
-// The options, or nothing when help was asked for and printed. Throws input_error.
+// The options; empty if help was requested and printed. Throws input_error.
 std::optional<options> parse_options(int argc, char const* const* argv);
 
 }  // namespace wane::bench

@@ -1,4 +1,4 @@
-// Tasks 0..count-1 shared out to threads, each writing only what is its own.
+// Tasks 0..count-1 shared out to threads; each task writes only its own results.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// How far a long measurement has come: one line on a terminal, nothing anywhere else.
+// The progress of a long measurement: one line, printed on a terminal only.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -21,7 +21,7 @@
 
 namespace wane::bench {
 
-// A channel that forgets nothing forgets a billionth, for a rate is positive.
+// A channel without decay gets a rate of 1e-9, because a rate must be positive.
 inline std::vector<double> rates_of_sum(std::int64_t channels, target const& goal,
                                         spectra::metric metric) {
   auto rates = goal.sum_of(channels, metric).rates;
@@ -29,7 +29,7 @@ inline std::vector<double> rates_of_sum(std::int64_t channels, target const& goa
   return rates;
 }
 
-// Where the input adds nothing to the gate.
+// The rate at which the input adds nothing to the gate.
 inline std::vector<double> rwkv7_rates(std::int64_t channels, std::int64_t horizon) {
   auto rates = spectra::rwkv7_logits(channels, std::max<std::int64_t>(3, horizon));
   for (double& x : rates) x = spectra::rwkv7_fastest_rate * spectra::logistic(x);

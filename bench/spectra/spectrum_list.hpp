@@ -1,4 +1,4 @@
-// The spectra that can be asked for by name: what each is, its colour, its rates.
+// The spectra by name: description, colour, rates.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// The fewest exponentials of a wanted accuracy, by each construction: terms, time, certificate.
+// The fewest exponentials for an accuracy, by each construction: terms, time, certificate.
 // SPDX-License-Identifier: MIT
 #pragma once
 

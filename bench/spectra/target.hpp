@@ -65,7 +65,7 @@ inline target gruenwald_letnikov_target(double alpha, std::int64_t horizon) {
 
 // The excess over the baseline at the lags seen, 1 at the first of them, and straight lines on log
 // axes in between; constant before the first. With points alone, as many channels as points would
-// pass through all of them and the error would say nothing.
+// pass through all of them and the error would have no meaning.
 class measured_kernel {
  public:
   explicit measured_kernel(std::vector<measured_lag> const& used) {

@@ -60,7 +60,7 @@ inline corpus shuffled(corpus source, std::uint64_t seed) {
   return source;
 }
 
-// The bytes of the files. Refuses what has no dependence to measure.
+// The bytes of the files. Refuses texts without dependence to measure.
 inline corpus read_corpus(std::span<std::string const> paths) {
   std::vector<std::string> texts;
   for (auto const& path : paths) texts.push_back(read_file(path, "--text"));

@@ -81,7 +81,7 @@ TEST(CausalAttention, IsSoftmaxAttention) {
   EXPECT_LE(wide.error(), 0x1p-8);
 }
 
-// A missing barrier is a race that the machine refuses, or NaN of what has not come.
+// A missing barrier is a race that the machine refuses, or a NaN read before its copy.
 TEST(CausalAttention, NeedsItsBarriers) {
   for (int missing = 0; missing < 3; ++missing) {
     attention_case<64> x;

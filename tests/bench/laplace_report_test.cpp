@@ -1,4 +1,4 @@
-// What wane-spectra says of Laplace nodes: half-lives, periods, what the window leaves, bad files.
+// wane-spectra's report on Laplace nodes: half-lives, periods, the window's part, bad files.
 // SPDX-License-Identifier: MIT
 #include "spectra/laplace_report.hpp"
 
@@ -43,7 +43,7 @@ TEST(LaplaceReport, MemoryIsThatOfTheLagsOneByOne) {
       }
 }
 
-// Where nothing decays within the window, so that closed forms in 1 - p would cancel.
+// Nodes that do not decay within the window, where closed forms in 1 - p would cancel.
 TEST(LaplaceReport, MemoryOfAnEndlessNodeIsTheWindow) {
   auto const square = memory_of(1e-18, window(rectangular, 1e6));
   EXPECT_NEAR(square.sum, 1e6, 1e-6);

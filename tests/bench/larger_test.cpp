@@ -1,4 +1,4 @@
-// larger keeps NaN wherever it comes, so that no contest passes with an output nobody wrote.
+// larger keeps every NaN, so that no contest passes with an unwritten output.
 // SPDX-License-Identifier: MIT
 #include "shared/larger.hpp"
 

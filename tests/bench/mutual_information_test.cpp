@@ -100,7 +100,7 @@ TEST(MutualInformation, CountsNoPairAcrossTexts) {
   EXPECT_EQ(count_pairs(source, 1, 1, 2), (pair_counts{0, 0, 1, 0}));
 }
 
-// Texts that differ in what they are made of, but not in order: the baseline holds it all.
+// Texts with different symbols but without order: the baseline has all of the information.
 TEST(MutualInformation, DoesNotTakeTheMixtureOfTextsForMemory) {
   std::string other = random_text(50'000, 4, 6);
   for (char& c : other) c = static_cast<char>(c + 4);

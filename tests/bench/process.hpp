@@ -1,4 +1,4 @@
-// Runs a program and gathers its exit status, its output and what it says on stderr.
+// Runs a program and gathers its exit status, stdout and stderr.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -52,7 +52,7 @@ struct outcome {
   std::ptrdiff_t error_lines() const { return std::count(err.begin(), err.end(), '\n'); }
 };
 
-// `environment`: NAME=value of the child, besides nothing else; empty: the parent's own.
+// `environment`: all NAME=value of the child; empty: the parent's own.
 inline outcome run(std::string const& program, std::vector<std::string> arguments,
                    std::vector<std::string> environment = {}) {
   scratch const place;

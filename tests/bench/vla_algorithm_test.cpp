@@ -1,4 +1,4 @@
-// VLA's Algorithm 1 as wane-claims has it: against vla where they coincide, and what is left out.
+// VLA's Algorithm 1 of wane-claims: against vla where they coincide, and its ablations.
 // SPDX-License-Identifier: MIT
 #include "claims/vla_algorithm.hpp"
 

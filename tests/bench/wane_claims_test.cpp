@@ -1,4 +1,4 @@
-// wane-claims as a process: what holds, what does not, the answers to wrong options.
+// wane-claims as a process: the verdicts, and the errors for wrong options.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -241,7 +241,7 @@ constexpr bool optimised = true;
 constexpr bool optimised = false;
 #endif
 
-// Processor time of the programs run so far: it does not depend on what else the machine does.
+// Processor time of the programs run so far, which other work on the machine does not change.
 double seconds_of_children() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);

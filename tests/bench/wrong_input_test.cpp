@@ -1,4 +1,4 @@
-// Wrong input to wane-spectra: status 2, one line on stderr that says what is right, no table.
+// Wrong input to wane-spectra: status 2, one line on stderr with the remedy, no table.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

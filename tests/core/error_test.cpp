@@ -1,4 +1,4 @@
-// require: throws only when it must, and says what it was given.
+// require: throws only on a false condition, with its arguments as the message.
 // SPDX-License-Identifier: MIT
 #include "wane/core/error.hpp"
 

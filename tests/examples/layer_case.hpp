@@ -1,4 +1,4 @@
-// A layer of examples/ as a process: drawn weights go in, what comes out is held to its formula.
+// A layer of examples/ as a process: random weights go in, its outputs must match its formula.
 // SPDX-License-Identifier: MIT
 #pragma once
 

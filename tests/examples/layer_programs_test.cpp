@@ -1,4 +1,4 @@
-// The layers as programs: weights saved and read again, and what is refused.
+// The layers as programs: weights saved and read again, and refused files.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The example that reads a marked token of a text again: its figures, and what it refuses.
+// The example that reads a marked token of a text again: its figures, and refused inputs.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@ struct vort_weights : weight_file {
   matrix query = linear(keys, width), key = linear(keys, width), value = linear(values, width),
          order = linear(heads, width + 2), order_bias = between(-1, 1, 1, heads),
          output = linear(width, values);
-  // The sum of exponentials that stands for (1) is wane's own; the paper's have a bank an order.
+  // The sum of exponentials for (1) is wane's own; the paper has a bank for each order.
   wane::spectra::order_weights<double> memory{
       wane::spectra::shared_rates(static_cast<index>(nodes), static_cast<index>(trained_at))};
 };
@@ -75,7 +75,7 @@ struct vort_sequence {
     }
     return w.output * y;
   }
-  // [x; 0; 0]: the entropy is known later, and nobody says what an entity is.
+  // [x; 0; 0]: the entropy is known later, and no token is marked as an entity.
   static row x_and_nothing(row x) {
     x.resize(width + 2);
     return x;

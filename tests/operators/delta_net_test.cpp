@@ -28,7 +28,7 @@ TYPED_TEST(DeltaNet, IsItsFormula) {
   });
 }
 
-// A strength of 1 replaces what is held under a key of length 1.
+// A strength of 1 replaces the value held under a key of length 1.
 TEST(DeltaNetRecall, FindsTheLastValueOfAKey) {
   double const keys[] = {0.6, 0.8, 0.8, -0.6, 0.6, 0.8}, values[] = {5, 7, 11}, ones[] = {1, 1, 1};
   double y[3];

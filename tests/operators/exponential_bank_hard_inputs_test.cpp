@@ -1,4 +1,4 @@
-// exponential_bank with resets, NaN, infinities and extreme weights: what the naive loop gives.
+// exponential_bank equals the naive loop with resets, NaN, infinities and extreme weights.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -152,7 +152,7 @@ TEST(GateAdjoint, HasTheSameBitsForAnyThreadsAndTheSumsOfLongSequences) {
   for (int threads : {0, 2, 3, 7}) EXPECT_EQ(gradients(threads), one);
   support::nearness near;
   for (index h = 0; h < heads; ++h) {
-    double by_bias = 0;  // what the raw input of any token and row is due, the bias is due
+    double by_bias = 0;  // the sum of the raw input's gradients over tokens and rows
     for (index b = 0; b < batch; ++b)
       for (index t = 0; t < lengths[b]; ++t)
         for (index i = 0; i < rows; ++i)

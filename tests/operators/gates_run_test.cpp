@@ -21,7 +21,7 @@ namespace {
 
 using wane::index;
 
-// One sequence, 4 heads of 5 rows and 3 columns: what a gated memory reads, and its output.
+// One sequence, 4 heads of 5 rows and 3 columns: the inputs of a gated memory, and its output.
 template <class T>
 struct memory {
   static constexpr index heads = 4, rows = 5, columns = 3;

@@ -1,4 +1,4 @@
-// Wrong input to gates: what is said of shapes at the door, and of the values of parameters.
+// Wrong input to gates: the messages for shapes, and for values of parameters.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

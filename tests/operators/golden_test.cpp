@@ -1,4 +1,4 @@
-// The memories give what flash-linear-attention and mamba-ssm compute (golden/README.md).
+// The memories equal values computed by flash-linear-attention and mamba-ssm (golden/README.md).
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -197,7 +197,7 @@ TEST(LaplaceAdjoint, InTheWidthWhereverThatLies) {
                                     .least = whole == 1 ? 1.L : 0.L});
 }
 
-// No other token than its own reaches an output: nothing depends on the width, or on a node.
+// Only its own token reaches an output, so nothing depends on the width or on a node.
 TEST(LaplaceAdjoint, OfAWidthBelowAToken) {
   for (double width : {.5, .999, .1, 1e-100, 1e-310}) {
     size const s{.batch = 1, .time = 40, .heads = 1, .columns = 2, .widths = {width}};

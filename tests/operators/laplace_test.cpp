@@ -111,7 +111,7 @@ TEST(Laplace, IsTheWindowedSumOfFloatsInStatesOfFloat) {
   }
 }
 
-// Parameters are float, the oracle's those floats: what is left is the rounding of double.
+// The oracle uses the operator's float parameters: the error is the rounding of double.
 TEST(Laplace, TakesShortInputsAndFloatParametersAsTheyAre) {
   expect_near<float, double>(of_double, {});
   expect_near<wane::bfloat16, double>(of_double, {.by_column = true});
@@ -192,7 +192,7 @@ TEST(Laplace, SeesOneTokenThroughTheSmallestWidths) {
   }
 }
 
-// The ring of a state holds what the widest window reached when the operator was made.
+// The ring of a state has room for the widest window when the operator was made.
 TEST(Laplace, RefusesAWindowThatGrew) {
   laplace_parameters<double> one(1, 1, 1);
   one.width[0] = 3.5;

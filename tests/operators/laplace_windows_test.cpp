@@ -1,4 +1,4 @@
-// laplace over long sequences: nothing drifts, and what has left a window has left the state.
+// laplace over long sequences: no drift, and an input that has left the window leaves no trace.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -32,7 +32,7 @@ struct good : laplace_parameters<float> {
   auto nodes() const { return view(true, true); }
 };
 
-// The run and the adjoint of what `make` makes, or the making, must be refused.
+// The constructor, or the run and the adjoint of the operator, must be refused.
 template <class Make>
 void refused(words const& pieces, Make const& make) {
   using Op = decltype(make());

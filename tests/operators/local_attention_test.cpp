@@ -115,7 +115,7 @@ TEST(LocalAttention, HasTheStateOfItsLastTokens) {
   EXPECT_EQ(last.positions(), whole.positions());
 }
 
-// A score of 1e4 costs its own size in digits; what weighs nothing has no entropy.
+// A score of 1e4 costs its own size in digits; a token of weight 0 adds no entropy.
 TEST(LocalAttention, OfHardScores) {
   local_problem<double> const run(
       {.time = 300, .rows = 16, .columns = 9, .window = 100, .entropy = true}, 1e4);

@@ -213,7 +213,7 @@ TEST(Mamba1, DoesNotForgetAtARateOfZeroAndForgetsAllAtMinusInfinity) {
   EXPECT_EQ(output_of(p), (std::vector<double>{5, 7, 5, 0}));
 }
 
-// As one that leaves nothing either, and whose product with a gradient of zero is zero.
+// A rate of -infinity has the gradients of -1e9, which leaves nothing either: -inf times 0 is 0.
 TEST(Mamba1, HasFiniteGradientsAtARateOfMinusInfinity) {
   for (index channels : {3, 70}) {
     std::vector<std::vector<double>> found;

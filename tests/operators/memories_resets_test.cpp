@@ -13,7 +13,7 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr memory_size size{1, 40, 2, 5, 9};
-constexpr index reset = 18;  // inside a chunk of whatever runner
+constexpr index reset = 18;  // inside a chunk of any runner
 
 // The elements of one token.
 std::span<double> of_token(std::span<double> values, index t) {

@@ -160,7 +160,7 @@ TEST(MemoriesWrongInput, Rwkv7sOwn) {
   refused({"bonus", "[3, 5]", "[4, 5]"}, with({keys, keys, {zeros, 3, K}}));
 }
 
-// Gradients hold -7 as long as nobody writes them.
+// Gradients hold -7 until they are written.
 class MemoriesWrongGradients : public testing::Test {
  public:
   std::vector<float> written = std::vector<float>(B * T * H * V, -7.f);

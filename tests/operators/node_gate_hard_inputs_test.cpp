@@ -25,7 +25,7 @@ TEST(NodeGate, TakesOneHeadAlone) {
   });
 }
 
-// What a decoder needs: the pool of one token knows nothing of those behind it.
+// A decoder needs this: the pool of one token does not depend on later tokens.
 TEST(NodeGate, OfOneTokenSeesNoOther) {
   gate<double> run(pooling::token);
   run.x.fill([&](index b, index t, index h, index c) {

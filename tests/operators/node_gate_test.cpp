@@ -15,7 +15,7 @@ using support::nearness;
 using support::tensor;
 using support::two;
 
-// Logits are doubles made of doubles: some eps, whatever the inputs are stored in.
+// Logits are computed in double: the error is some eps, for any storage of the inputs.
 TEST(NodeGate, IsItsEquation) {
   for (pooling pool : all_pools) {
     EXPECT_LE(gate<double>(pool).error(), 2e-15);
@@ -78,7 +78,7 @@ TEST(NodeGate, HasItsGradients) {
   }
 }
 
-// Of the same numbers in another type: the rounding of what is stored, and no more.
+// The same numbers in another type differ by the rounding of their storage only.
 template <class Io>
 void expect_rounded_gradients(double epsilon, double wide_epsilon) {
   for (pooling pool : all_pools) {

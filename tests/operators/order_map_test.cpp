@@ -164,7 +164,7 @@ TEST(OrderMap, HasTheGradientsOfWhatRetentionMakesOfItsOrders) {
   expect_gradient(run.x, dx), expect_gradient(run.entropy, dentropy);
 }
 
-// The ends are reached exactly, and what is there gives no gradient; a NaN stays with its token.
+// The ends are reached exactly, with a gradient of 0 there; a NaN stays with its token.
 TEST(OrderMap, Saturates) {
   orders<float> run;
   run.weight.fill([](index, index i, auto...) { return i == 0; });

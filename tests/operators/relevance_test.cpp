@@ -15,7 +15,7 @@ using support::index;
 using support::laplace_size;
 using wane::spectra::window_shape;
 
-// A sequence, its nodes, and the values that it gives who attends to it.
+// A sequence, its nodes, and the values that attention reads from it.
 template <window_shape Window>
 struct sequence_of : support::laplace_problem<double, Window> {
   using base = support::laplace_problem<double, Window>;

@@ -151,7 +151,7 @@ TEST(RetentionOnBanks, HasNoGradientByTheOrderByNearestRouting) {
   for (double g : p.to_alpha) EXPECT_EQ(g, 0);
 }
 
-// Ten banks of 15 exponentials, against 16 that all orders share: what rounding the orders costs.
+// The cost of rounding orders: ten banks of 15 exponentials against 16 that all orders share.
 TEST(RetentionOfAMillionTokens, OnBanksIsWorseThanOnSharedNodesSlow) {
   auto const error_on = [](auto weights, std::int64_t nodes) {
     retention_problem<double, decltype(weights)> const p{.batch = 1,

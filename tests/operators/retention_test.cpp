@@ -136,7 +136,7 @@ TEST(Retention, HasTheGradientsOfValuesAndOrders) {
   }
 }
 
-// Not only of the sum of exponentials, but of the power law it stands for.
+// The gradient is also that of the power law, not only of the sum of exponentials.
 TEST(Retention, HasTheGradientByTheOrderOfThePowerLaw) {
   retention_problem<double> p{.batch = 1, .tokens = 400, .heads = 1, .columns = 3, .nodes = 14};
   std::vector<double> dy = p.value;

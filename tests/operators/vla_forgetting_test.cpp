@@ -1,4 +1,4 @@
-// vla with a gate: the laws, its formula, and what forgetting must not do to it.
+// vla with a gate: the laws, its formula, and its accuracy over long runs.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

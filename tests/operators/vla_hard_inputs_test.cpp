@@ -1,4 +1,4 @@
-// vla where inputs are hard or wrong: zeros, repeats, sizes, NaN, and what is refused.
+// vla with hard or wrong inputs: zeros, repeated keys, extreme sizes, NaN, refused arguments.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -135,7 +135,7 @@ TEST(VlaHardInputs, AStateInDouble) {
     EXPECT_NEAR(final.values()[i], state.values()[i], 1e-3);
 }
 
-// That of lambda, where the walk begins with nothing.
+// The gradient of lambda, for a walk that begins with an empty state.
 TEST(VlaGradient, OfLambda) {
   for (index every : {0, 7}) {
     numbers x;

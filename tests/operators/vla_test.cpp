@@ -1,4 +1,4 @@
-// vla is its formula, whatever the layout of its tensors, and what the rules promise.
+// vla equals its formula for every layout of its tensors, and its rules keep their promises.
 // SPDX-License-Identifier: MIT
 #include "wane/operators/vla.hpp"
 
@@ -175,7 +175,7 @@ TEST(VlaRecall, IsThatOfTheRules) {
   for (index t = n; t < 2 * n; ++t)
     for (index i = 0; i < rows; ++i) c.query(0, t, 0, i) = c.key(0, t - n, 0, i);
   for (index i = 0; i < rows; ++i) c.query(0, n - 1, 0, i) = c.key(0, n - 1, 0, i);
-  // The second half writes nothing.
+  // The second half of the tokens does not write.
   for (index t = n; t < 2 * n; ++t)
     for (index i = 0; i < rows; ++i) c.key(0, t, 0, i) = 0;
   auto const worst = [&](index first, index last, index moved) {

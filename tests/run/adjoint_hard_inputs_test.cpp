@@ -30,13 +30,13 @@ TEST(AdjointHardInputs, AResetStopsNaNOfEarlierDrivesAndLaterGradientsForTheirNe
       clean.find();
       for (index t = 0; t < 70; ++t)
         for (index c = 0; c < columns; ++c) {
-          // Channel 0 between the resets, and all of the other channels, know nothing of it.
+          // A bad value does not reach channel 0 between the resets, or any other channel.
           bool const untouched = c > 0 || (t >= 20 && t < 40);
           if (untouched) {
             EXPECT_EQ(spoiled.drive(0, t, 0, c), clean.drive(0, t, 0, c)) << t << ", " << c;
             EXPECT_EQ(spoiled.decay(0, t, 0, c), clean.decay(0, t, 0, c)) << t << ", " << c;
           }
-          // A drive's gradient does not look at drives, only at what comes after it.
+          // A drive's gradient depends on later tokens only, not on drives.
           if (c > 0 || t >= 40) continue;
           EXPECT_EQ(spoiled.drive(0, t, 0, c), clean.drive(0, t, 0, c)) << t;
         }

@@ -1,4 +1,4 @@
-// check_values finds what no memory can hold, and says where.
+// check_values finds invalid values and names their places.
 // SPDX-License-Identifier: MIT
 #include "wane/run/check_values.hpp"
 

@@ -1,4 +1,4 @@
-// States kept on the way: each is what a run of so many tokens leaves, and changes nothing else.
+// Kept states: each equals the final state of a run of so many tokens, and changes nothing else.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -158,7 +158,7 @@ TEST(KeptStates, OfThreadsThatShareASequence) {
   }
 }
 
-// In order nothing rounds elsewhere, whatever the precision of the states.
+// In order the cuts change no rounding, for any precision of the states.
 TEST(KeptStates, InOrderChangeNoBit) {
   support::random_values random(3);
   support::tensor<double> x(2, 20, 3, 5), whole(2, 20, 3, 5), cut(2, 20, 3, 5), part(2, 20, 3, 5);

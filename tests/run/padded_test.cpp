@@ -136,7 +136,7 @@ TEST(PaddedSteps, OfOneTokenTakeThoseThatAreThere) {
   EXPECT_EQ(stepped.state.positions(), lengths);
   EXPECT_EQ(whole.state.positions(), lengths);
   EXPECT_TRUE(whole.take_padding(lengths) && stepped.take_padding(lengths));
-  EXPECT_LT(difference(stepped, whole), 1e-14);  // some roundings of what fades
+  EXPECT_LT(difference(stepped, whole), 1e-14);  // some roundings of a fading state
 }
 
 TEST(PaddedSteps, OfSeveralTokensAreARun) {

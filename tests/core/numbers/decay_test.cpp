@@ -148,7 +148,7 @@ TYPED_TEST(DecayFromLog, HasTheSameBitsInAVector) {
 }
 
 TEST(DecayFromLogs, NearZeroCarryAFloatThroughWithoutRoundingIt) {
-  // w = 1 - 1e-9 is no float: the state survives as it is, and what it loses is a number.
+  // w = 1 - 1e-9 is no float: the state passes unchanged, and the rest holds the loss.
   auto const w = wane::decay_from_log(-1e-9f);
   EXPECT_EQ(wane::carried(w, 3.f, 0.25f), 3.25f);
   EXPECT_EQ(wane::carried(w, 3.f, 0.f), 3.f);

@@ -1,4 +1,4 @@
-// flush_denormals: denormal numbers are zero while it lives, and what they were before after it.
+// flush_denormals: denormal numbers are zero while it lives; the old setting returns after it.
 // SPDX-License-Identifier: MIT
 #include "wane/core/numbers/denormals.hpp"
 

@@ -1,4 +1,4 @@
-// Partial loads and stores at the end of a page whose neighbour nobody may touch.
+// Partial loads and stores at the end of a page whose neighbour is protected.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Checks that tensors fit a recurrence: what passes, and the sentence for each thing that does not.
+// Checks that tensors fit a recurrence: tensors that pass, and the message for each fault.
 // SPDX-License-Identifier: MIT
 #include "wane/core/recurrence/checks.hpp"
 
@@ -45,7 +45,7 @@ TEST(Checks, NameTheTensorAndTheExtentAndBothNumbers) {
                [] { wane::impl::check_channels("y", values(data, 2, 3, 4, 6), shape, "outputs", 7); });
 }
 
-// Of an empty recurrence there is nothing to point to.
+// An empty recurrence has no data.
 TEST(Checks, AskForDataWhereThereIsSomethingToRead) {
   expect_error({"v has no data; it must point to its values"},
                [] { wane::check("v", values(nullptr, 2, 3, 4, 6), shape); });

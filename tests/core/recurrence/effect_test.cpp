@@ -1,4 +1,4 @@
-// The algebra of effects: associative, with an identity, and a reset that lets nothing pass.
+// The algebra of effects: associative, with an identity; a reset blocks all earlier tokens.
 // SPDX-License-Identifier: MIT
 #include "wane/core/recurrence/effect.hpp"
 

@@ -1,4 +1,4 @@
-// Places and lanes: how many columns they stand for, which, and what they say when told nothing.
+// Places and lanes: the number of their columns, the columns, and the defaults.
 // SPDX-License-Identifier: MIT
 #include "wane/core/recurrence/place.hpp"
 

@@ -1,4 +1,4 @@
-// The lattice of recurrences, and what a token is seen to bring.
+// The lattice of recurrences, and the terms that are found in a token.
 // SPDX-License-Identifier: MIT
 #include "wane/core/recurrence/recurrence.hpp"
 

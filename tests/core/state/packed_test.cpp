@@ -1,4 +1,4 @@
-// Packed sequences: what a list of starts may be, and what it must not.
+// Packed sequences: valid and invalid lists of starts.
 // SPDX-License-Identifier: MIT
 #include "wane/core/state/packed.hpp"
 

@@ -1,4 +1,4 @@
-// snapshots: a state goes back to what it was, sequence by sequence, or an error says how far.
+// snapshots: a state is restored, sequence by sequence, or an error says how far it can go back.
 // SPDX-License-Identifier: MIT
 #include "wane/core/state/snapshots.hpp"
 

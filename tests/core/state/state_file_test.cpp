@@ -1,4 +1,4 @@
-// State files: what is saved is loaded to the bit, and what is not that state is refused whole.
+// State files: a saved state loads to the bit, and any other file is refused as a whole.
 // SPDX-License-Identifier: MIT
 #include "wane/core/state/state_file.hpp"
 

@@ -1,4 +1,4 @@
-// attend_adjoint: the derivative of the equation, its cuts, its threads, scores that weigh nothing.
+// attend_adjoint: the derivative of the equation, cuts, threads, scores of weight 0.
 // SPDX-License-Identifier: MIT
 #include "wane/run/attention/attend_adjoint.hpp"
 
@@ -166,7 +166,7 @@ TEST(AttendAdjoint, GoesAcrossACut) {
   expect_sum(whole.key, before.key, after.key), expect_sum(whole.value, before.value, after.value);
 }
 
-// Keys that weigh nothing have no part in the entropy, nor a gradient of it.
+// Keys of weight 0 add nothing to the entropy and get no gradient from it.
 TEST(AttendAdjoint, OfScoresOfMinusInfinityIsFinite) {
   attention_case<float> run({.time = 100, .rows = 1, .columns = 3, .entropy = true});
   run.query.fill([](auto...) { return 1; });

@@ -1,4 +1,4 @@
-// The effect of a piece of a walk is what its tokens do to a state, one after another.
+// The effect of a piece of a walk equals its tokens applied one after another.
 // SPDX-License-Identifier: MIT
 #include "wane/run/channels/segment_effect.hpp"
 

@@ -52,7 +52,7 @@ struct found {
   }
 };
 
-// in_order: one token after the other, else what wane::adjoint does.
+// in_order: one token after the other; otherwise wane::adjoint chooses.
 template <fades Decay, bool Bare, bool ReadsFirst = false, class T>
 void find(found<T>& result, element_inputs<T> const& in, arranged const& how, bool in_order) {
   using Plain = element_memory<T, Decay, Bare>;

@@ -29,7 +29,7 @@ bool runs_in_lags(Op const& op, wane::sequence_view<Out> output,
   return fits;
 }
 
-// Rows fade as those of the first token do, or `scale` times as fast.
+// Rows fade with the decays of the first token, or `scale` times as fast.
 template <class T>
 struct constant_memory {
   static constexpr bool has_constant_decays = true;
@@ -86,7 +86,7 @@ struct sizes {
 constexpr sizes all_sizes[] = {{1, 1, 1},  {2, 3, 15},  {5, 16, 16},  {6, 17, 17},
                                {7, 8, 33}, {12, 1, 64}, {13, 19, 65}, {64, 16, 31}};
 
-// A bank whose nodes are what a memory has for its first token.
+// A bank whose nodes are the terms of a memory's first token.
 template <class T>
 wane::exponential_bank<T> bank(memory<T> const& m) {
   auto const node = [](tensor<T> const& x) {
@@ -204,7 +204,7 @@ TEST(Lags, EqualThePlainOrderWhereTheyStream) {
   EXPECT_LT(near.both(), 1e-6);
 }
 
-// A number that is none reaches its own column from its own token on, and no other.
+// A NaN reaches its own column from its own token on, and no other column.
 TEST(Lags, KeepWhatIsNoNumberWhereItIs) {
   memory<float> m(1, 15, 1, 4, 20);
   m.value(0, 7, 0, 3) = std::numeric_limits<float>::quiet_NaN();

@@ -1,4 +1,4 @@
-// Pairs of recurrences: what sums and quotients of any two are, and how their one state is held.
+// Pairs of recurrences: sums and quotients of any two, and the layout of their one state.
 // SPDX-License-Identifier: MIT
 #include "wane/run/run.hpp"
 
