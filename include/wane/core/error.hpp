@@ -3,6 +3,7 @@
 #pragma once
 
 #include <charconv>
+#include <cstddef>
 #include <sstream>
 #include <stdexcept>
 #include <type_traits>
@@ -19,15 +20,36 @@ class error : public std::invalid_argument {
 
 namespace wane::impl {
 
+// One part of a message, and the function that writes it.
+struct message_part {
+  void const* what;
+  void (*write)(std::ostream& to, void const* what);
+};
+
 // A number as the fewest digits that tell it from its neighbours, anything else as it is printed.
 template <class Part>
-void write_part(std::ostream& to, Part const& part) {
-  if constexpr (std::is_floating_point_v<Part>) {
-    char digits[64];
-    to.write(digits, std::to_chars(digits, digits + sizeof digits, part).ptr - digits);
+message_part part_of_message(Part const& part) {
+  if constexpr (std::is_convertible_v<Part const&, char const*>) {
+    return {static_cast<char const*>(part),
+            [](std::ostream& to, void const* what) { to << static_cast<char const*>(what); }};
   } else {
-    to << part;
+    return {&part, [](std::ostream& to, void const* what) {
+              Part const& is = *static_cast<Part const*>(what);
+              if constexpr (std::is_floating_point_v<Part>) {
+                char digits[64];
+                to.write(digits, std::to_chars(digits, digits + sizeof digits, is).ptr - digits);
+              } else {
+                to << is;
+              }
+            }};
   }
+}
+
+// Not a template: every check of a program shares it.
+[[noreturn, gnu::cold]] inline void throw_error(message_part const* parts, std::size_t count) {
+  std::ostringstream message;
+  for (std::size_t n = 0; n < count; ++n) parts[n].write(message, parts[n].what);
+  throw error(message.str());
 }
 
 }  // namespace wane::impl
@@ -39,9 +61,8 @@ namespace wane {
 template <class... Parts>
 void require(bool condition, Parts const&... parts) {
   if (condition) return;
-  std::ostringstream message;
-  (impl::write_part(message, parts), ...);
-  throw error(message.str());
+  impl::message_part const all[] = {impl::part_of_message(parts)...};
+  impl::throw_error(all, sizeof...(Parts));
 }
 
 }  // namespace wane

@@ -198,8 +198,8 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
     WANE_INLINE void give_decay(place<> at, Accumulate g) const requires fades {
       log_decay.write(at, g);
     }
-    WANE_INLINE void impl::give_rows(vla const& op, place<> at, bool in_lanes, Accumulate* keys,
-                                     Accumulate* directions) const {
+    WANE_INLINE void give_rows(vla const& op, place<> at, bool in_lanes, Accumulate* keys,
+                               Accumulate* directions) const {
       all_gradients<Accumulate> g{op.in_.key.extent[3], in_lanes, {}, keys, directions, {}, {}, {}};
       op.keyed::give_rows(op.terms_at(at), {{}, in.key, {}}, g);
       op.directions_.give_rows(op.directions_.terms_at(at), {direction, {}, {}}, g);
