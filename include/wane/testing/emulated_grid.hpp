@@ -28,6 +28,10 @@ struct emulated_gpu {
   turns order = turns::random;
 };
 
+}  // namespace wane::testing
+
+namespace wane::testing::impl {
+
 template <int Threads>
 class emulated_thread;
 
@@ -67,11 +71,11 @@ class emulated_grid {
 
  private:
   friend class emulated_thread<Threads>;
-  static constexpr int warps = Threads / cuda::warp_size;
+  static constexpr int warps = Threads / cuda::impl::warp_size;
 
   // Where the threads of a warp meet to shuffle or multiply; two sets of values in turn.
   struct warp_state {
-    alignas(16) std::byte values[2][cuda::warp_size][64];
+    alignas(16) std::byte values[2][cuda::impl::warp_size][64];
     std::vector<int> waiting;
     std::string_view act;  // that they wait for
   };
@@ -192,4 +196,4 @@ class emulated_grid {
   std::exception_ptr fault_;
 };
 
-}  // namespace wane::testing
+}  // namespace wane::testing::impl

@@ -17,6 +17,14 @@ class machine_fault : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
+}  // namespace wane::testing
+
+namespace wane::impl {}
+
+// Names of the core's internals are found from those of testing.
+namespace wane::testing::impl {
+using namespace wane::impl;
+
 // How many releases of every block somebody has seen.
 class knowledge {
  public:
@@ -134,4 +142,4 @@ class shared_memory {
   std::vector<last_access> last_;
 };
 
-}  // namespace wane::testing
+}  // namespace wane::testing::impl

@@ -17,7 +17,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-namespace wane::testing {
+namespace wane::testing::impl {
 
 // Tells the address sanitizer, if there is one, which stack comes next.
 struct stack_watch {
@@ -135,4 +135,4 @@ class fiber {
 #endif
 };
 
-}  // namespace wane::testing
+}  // namespace wane::testing::impl

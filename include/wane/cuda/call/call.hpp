@@ -11,10 +11,17 @@ namespace wane::cuda {
 
 // Memory that the caller lends for the time of a call, aligned to 16 bytes as cudaMalloc does; its
 // contents mean nothing before or after.
+//   std::size_t const bytes = wane::cuda::workspace_bytes(op);
+//   wane::cuda::workspace lent{nullptr, bytes};
+//   wane::cuda::throw_on_error(cudaMalloc(&lent.data, bytes), "cudaMalloc");
 struct workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
 };
+
+}  // namespace wane::cuda
+
+namespace wane::cuda::impl {
 
 // A token whose pairs are numbers for all columns alike.
 template <class Token>
@@ -138,4 +145,4 @@ index checked_adjoint_call(Op const& op, sequence_view<Out> const& output_gradie
   return sequences;
 }
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

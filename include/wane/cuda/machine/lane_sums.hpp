@@ -6,7 +6,7 @@
 #include "wane/core/recurrence/row_lanes.hpp"
 #include "wane/cuda/machine/machine.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // How many of a thread's `each` rows of a token are read before the first of them is used.
 constexpr int rows_at_once(int each) { return each % 8 == 0 ? 8 : each % 4 == 0 ? 4 : 1; }
@@ -77,4 +77,4 @@ WANE_INLINE auto sums_of_lanes(M& machine) {
     return own_sums{};
 }
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

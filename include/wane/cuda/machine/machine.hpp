@@ -7,7 +7,14 @@
 
 #include "wane/core/numbers/scalar.hpp"
 
-namespace wane::cuda {
+namespace wane::impl {}
+
+// Names of the core's internals are found from those of cuda.
+namespace wane::cuda::impl {
+using namespace wane::impl;
+}
+
+namespace wane::cuda::impl {
 
 // Threads that run in step and may shuffle.
 inline constexpr int warp_size = 32;
@@ -71,4 +78,4 @@ concept machine = requires(M& m, float x, float* to, float const* from, void* by
   { m.count(counter) } -> std::same_as<std::uint64_t>;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

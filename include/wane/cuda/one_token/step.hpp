@@ -4,9 +4,10 @@
 
 #include "wane/core/recurrence/recurrence.hpp"
 #include "wane/cuda/call/run_arguments.hpp"
+#include "wane/cuda/machine/kernel.hpp"
 #include "wane/cuda/machine/lane_sums.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // The most rows of a state. Threads of a block: `groups` for each of its columns, which share the
 // rows out among them and hold them in registers, so that the whole state is on its way at once.
@@ -44,6 +45,7 @@ struct step_arguments : run_arguments<Op, Out, State> {
   step_layout layout;
   std::uint64_t* finished;  // blocks that have ended; zero at first
 
+  kernel_counters counters() const { return {finished, sizeof(*finished)}; }
   WANE_HOST_DEVICE index work_items() const { return this->states * shape.heads * pieces; }
 };
 
@@ -169,4 +171,4 @@ class step_update {
   index const j_, head_, sequence_;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl
