@@ -1,4 +1,4 @@
-// run and adjoint over any queue, and the memory that they ask for.
+// run and adjoint over any queue, and the size of the workspace that they need.
 // SPDX-License-Identifier: MIT
 #pragma once
 

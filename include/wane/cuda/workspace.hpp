@@ -7,8 +7,8 @@
 
 namespace wane::cuda {
 
-// The bytes of workspace that run(stream, op, output, workspace, options) asks for. They depend on
-// shapes alone, so that one workspace, of the largest, serves many calls that follow each other.
+// The bytes of workspace that run(stream, op, output, workspace, options) needs. They depend on
+// shapes alone: one workspace, the largest, serves many calls that follow each other.
 //   wane::cuda::workspace lent{nullptr, wane::cuda::workspace_bytes(op)};
 // Throws wane::error where no kernel takes the operator.
 template <class Op, class State = accumulate_type<Op>>
@@ -16,7 +16,7 @@ std::size_t workspace_bytes(Op const& op, run_options<State> const& options = {}
   return impl::run_bytes<impl::device_sizes<>>(op, options);
 }
 
-// The bytes of workspace that adjoint(stream, op, output_gradient, ...) asks for, whichever
+// The bytes of workspace that adjoint(stream, op, output_gradient, ...) needs, whichever
 // gradients are taken, where output_gradient is of the type Out: for bfloat16 and a memory that is
 // not penalised they are about half.
 //   std::size_t const bytes = wane::cuda::adjoint_workspace_bytes_for<wane::bfloat16>(op);

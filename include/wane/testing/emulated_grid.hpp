@@ -17,8 +17,8 @@
 namespace wane::testing {
 
 // Which block goes on when one may: any of them, or always the one that took work first or last.
-// The latter runs ahead of those it depends on, as far as it can; flags then are seen only when
-// nobody can go on without.
+// The latter runs ahead of the blocks it depends on, as far as it can; flags then become visible
+// only when no thread can go on without one.
 enum class turns { random, first_taken, last_taken };
 
 // An emulated GPU: how many blocks are resident, the seed of all chance, whose turn it is.
@@ -83,7 +83,8 @@ class emulated_grid {
     shared_memory shared;
     std::vector<int> ready, at_barrier;
     std::uint64_t epoch = 0;
-    std::uint64_t taken = ~std::uint64_t{0};  // the work it took last; who has none yet is late
+    std::uint64_t taken =
+        ~std::uint64_t{0};     // the work it took last; the largest number before the first
     knowledge known, learned;  // by all threads since the last barrier, by any of them since
     std::vector<warp_state> warp{warps};
     struct {
@@ -145,7 +146,7 @@ class emulated_grid {
       return &fiber_of(b, thread);
     }
   }
-  // Leaves the thread that runs, which somebody has put where it waits or is ready.
+  // Leaves the thread that runs. The caller has put it among those that wait or are ready.
   void hand_over() {
     fiber* const own = running_;
     fiber* const other = next();

@@ -25,8 +25,8 @@ struct row_sums {
   wide decay{0}, key{0}, query{0};
 };
 
-// Sums over the columns of a tile of what a token's terms get: of each row the decay, the key and
-// the query, as far as they are there, kind after kind; last direct.
+// Sums over the columns of a tile of the gradients of a token's terms. Their order: decays of all
+// rows, keys, queries, each kind only if tokens have it; last direct.
 template <class Op>
 struct token_sums {
   using Token = token_of<Op>;
@@ -38,8 +38,8 @@ struct token_sums {
   WANE_HOST_DEVICE static index numbers(index rows) { return kinds * rows + has_direct<Token>; }
 };
 
-// The bytes of workspace for sums: those of all tiles of a time-invariant recurrence, which are
-// sums over tokens too, or of all tokens, for each group of columns.
+// The bytes of workspace for sums, for each group of columns: one sum a tile where the recurrence
+// is time-invariant, since these are sums over tokens too, else one sum a token.
 template <class Op>
 std::size_t bytes_of_sums(scan_plan const& plan) {
   using V = accumulate_type<Op>;
@@ -70,7 +70,7 @@ index blocks_of_sums(scan_plan const& plan) {
   return plan.strips / plan.column_tiles * ((shape.time + tokens - 1) / tokens);
 }
 
-// The sum of what the threads of a block have, for thread 0. Passes two barriers.
+// The sum over the threads of a block; thread 0 has it. Passes two barriers.
 template <class M, class V>
 WANE_HOST_DEVICE row_sums<V> sum_of_block(M& machine, row_sums<V> sums, row_sums<V>* exchange) {
   int const thread = machine.thread();
@@ -93,7 +93,7 @@ WANE_HOST_DEVICE row_sums<V> sum_of_block(M& machine, row_sums<V> sums, row_sums
   return sums;
 }
 
-// One block a head and row: adds up the sums of all tiles, in a fixed order, and hands them over.
+// One block a head and row: adds up the sums of all tiles, in a fixed order, and calls the sink.
 template <machine M, class Arguments>
 WANE_HOST_DEVICE void sum_tiles(M& machine, Arguments const& a, index block) {
   using Op = decltype(Arguments::op);
@@ -120,7 +120,7 @@ WANE_HOST_DEVICE void sum_tiles(M& machine, Arguments const& a, index block) {
     if (i == rows) sink.whole(token_gradient<V>{as_v(sums.decay), as_v(sums.key)});
 }
 
-// Hands a token over, its rows first.
+// Calls the sink for a token, its rows first.
 template <class Sink, class V>
 WANE_HOST_DEVICE void give_token(Sink const& sink, all_gradients<V> const& g) {
   if constexpr (takes_rows<Sink, V>)
@@ -132,7 +132,7 @@ WANE_HOST_DEVICE void give_token(Sink const& sink, all_gradients<V> const& g) {
 }
 
 // One block for some tokens of a head: adds up over the groups of columns, in their order, and
-// hands every token over.
+// calls the sink for every token.
 template <bool Packed, machine M, class Arguments>
 WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index block) {
   using Op = decltype(Arguments::op);

@@ -1,4 +1,4 @@
-// What every call of wane::cuda asks for: memory, and checks that read no tensor.
+// workspace, and the checks that every call of wane::cuda makes without reading a tensor.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -7,8 +7,8 @@
 
 namespace wane::cuda::impl {
 
-// What a matrix unit reads of numbers that are `stored` so: their first 8 bits, the first 11, or,
-// in two parts, all but the last two of a float.
+// How precisely a matrix unit reads numbers that are stored as `stored`: 8 bits of them, 11 bits,
+// or, in two parts, 22 of the 24 bits of a float.
 struct in_bfloat16 {
   using unit = bfloat16;
   using stored = bfloat16;
@@ -24,7 +24,7 @@ struct in_two_tf32 {
   using stored = float;
   static constexpr int parts = 2;
 };
-// As much as outputs can tell. (float16 has not the range of a state.)
+// Enough for outputs of this type. (float16 has not the range of a state, so TF32 is read then.)
 template <class Out>
 using precision_for =
     std::conditional_t<std::is_same_v<Out, bfloat16>, in_bfloat16,
@@ -126,7 +126,7 @@ class unit_products {
     machine_.template multiply_add<T>(sum, a.part[0], right[0]);
   }
 
-  // x in parts, each what the ones before have left.
+  // x in parts: part n is rounded from x minus the parts before it.
   template <class X, class Part>
   WANE_INLINE static void split(X x, Part const& part) {
     if constexpr (std::is_same_v<X, T>) {
@@ -135,7 +135,7 @@ class unit_products {
       part(0) = T(x);
       if constexpr (Precision::parts == 2) {
         float const left = x - static_cast<float>(part(0));
-        part(1) = T(left == left ? left : 0.f);  // of an infinity nothing
+        part(1) = T(left == left ? left : 0.f);  // an infinity leaves no remainder
       }
     }
   }

@@ -1,4 +1,4 @@
-// What a call of the kernel for one token asks for.
+// A run of one token of each sequence: its workspace, its arguments and its kernel.
 // SPDX-License-Identifier: MIT
 #pragma once
 

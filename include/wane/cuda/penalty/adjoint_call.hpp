@@ -1,4 +1,4 @@
-// What the adjoint of penalised memories asks for: its kernels, and two runs between them.
+// The adjoint of penalised memories: its workspace, its arguments, and its kernels in their order.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a call for penalised memories asks for: of the kernel of penalties, and of S in chunks.
+// A run of penalised memories: its workspace, its arguments, and its kernels in their order.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -36,7 +36,7 @@ chunk_segments segments_of_penalty(Op const& op, sequence_list const& all, index
     return chunk_segments::of<Config>(sequences * recurrence_shape(op.shape()).heads, all);
 }
 
-// Parts of the workspace, in bytes from its start: that of S, factors, and directions.
+// Parts of the workspace, in bytes from its start: the workspace of S, factors, directions.
 struct penalised_workspace : room {
   std::size_t factors, directions;
 

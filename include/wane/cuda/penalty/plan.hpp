@@ -1,4 +1,4 @@
-// What blocks of the kernel for penalties work on, and where they keep what.
+// The work of the kernels for penalties, and the layout of their shared memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -53,13 +53,13 @@ struct penalty_layout : room {
   }
 };
 
-// What an adjoint asks of every token, [B, T, H], and a run does not.
+// Numbers of every token, [B, T, H], that a run leaves for the adjoint.
 struct penalty_marks {
   token_view<float> factors;  // what M^-1 k is written times
   // Where M fades: log l before it is renewed, and the logarithm of what becomes, backwards, of a
   // sum over the tokens behind this one.
   token_view<float> lefts, log_decays;
-  token_view<float> decays;  // and what log decays get, zero at first
+  token_view<float> decays;  // the gradient by log decays, zero at first
 
   template <class Op>
   WANE_HOST_DEVICE bool renewed_before(Op const& op, place<> at) const {

@@ -36,8 +36,8 @@ class penalised_sequence_gradients {
   }
 
  private:
-  // Gradients by log decays; returns that of lambda by what is renewed (fading_adjoint.hpp), and
-  // the trace of N before all tokens.
+  // Writes gradients by log decays. Returns the part of lambda's gradient that comes from renewals
+  // (run/penalty/fading_adjoint.hpp), and finds the trace of N before all tokens.
   WANE_HOST_DEVICE double walk_back(double& trace) {
     trace = a_.final_gradient.data ? trace_of(a_.behind) : 0;
     double of_lambda = 0, whole = 0;
@@ -77,7 +77,7 @@ class penalised_sequence_gradients {
     return of_lambda;
   }
 
-  // dL/dR = -R N above and on the diagonal, and what log l gets.
+  // dL/dR = -R N above and on the diagonal, and the gradient by log l.
   WANE_HOST_DEVICE void give_initial(bool seen) const {
     if (!a_.initial_gradient.data) return;
     float by = 1;

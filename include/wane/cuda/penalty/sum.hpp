@@ -1,4 +1,4 @@
-// penalty_sum: the sum that a penalty matrix gets backwards in time, a memory without erasing.
+// penalty_sum: N, the gradient by M, as a memory without erasing that runs backwards in time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,8 +8,8 @@
 namespace wane::cuda::impl {
 
 // N_t = w_t N_{t+1} + l_t (g_t a_t^T + a_t g_t^T), u_t^T N_t / sqrt(l_t) (run/penalty/sums.hpp,
-// run/penalty/fading_adjoint.hpp), run in reverse: 2 H heads, of which h and H + h add up to those
-// of head h. The first takes g under the key a, the second a under the key g. What a token gives
+// run/penalty/fading_adjoint.hpp), run in reverse: 2 H heads, heads h and H + h add up to N of
+// head h. The first takes g under the key a, the second a under the key g. What a token gives
 // itself is left out: most of it would cancel (penalty/inverse_gradients.hpp,
 // penalty/gradients.hpp).
 template <class Op>

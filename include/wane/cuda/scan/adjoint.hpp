@@ -33,8 +33,8 @@ struct adjoint_arguments {
 // to the token before: c is a recurrence with the same decays, walked from the last token to the
 // first. Tiles are those of the run, taken in the opposite order. The last token of a sequence is a
 // reset that brings the gradient of the final state along. (Conjugates where numbers are complex.)
-// Where a token reads before it writes, g_t is the gradient of the decayed state, what is written
-// has that of the state after it, c_{t+1}, and the same recurrence goes back.
+// Where a token reads before it writes, g_t is the gradient of the decayed state, c_{t+1} is the
+// gradient of what the token writes, and the same recurrence goes back.
 template <class Config, bool Packed, machine M, class Op, class Out, class Gradients, class State>
 class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>> {
   using base = tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>>;

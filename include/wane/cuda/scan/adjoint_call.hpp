@@ -1,4 +1,4 @@
-// What a call of the adjoint of a scan asks for: the arguments of its three kernels.
+// The adjoint of a scan: its workspace, its arguments, and its kernels in their order.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,7 +11,7 @@ namespace wane::cuda::impl {
 template <class V>
 using default_adjoint_config = scan_config<256, sizeof(V) <= 4 ? 9 : 3, 4, index{1} << 20, 512>;
 
-// The workspace of an adjoint: that of its scans, the states before every tile, sums over columns.
+// Its workspace: first the workspace of a scan, then states before every tile, sums over columns.
 template <class Op>
 struct adjoint_workspace {
   std::size_t kept_at, sums_at, bytes;
@@ -35,7 +35,7 @@ std::size_t scan_adjoint_workspace_bytes(Op const& op, adjoint_options<State> co
 }
 
 // First the states are found, by a scan without output; then gradients go backward; then, where
-// there are any, the sums over columns are added up and handed over.
+// there are any, the sums over columns are added up and given to the sink.
 template <class Op, class Out, class Gradients, class State>
 struct scan_adjoint_calls {
   scan_arguments<Op, accumulate_type<Op>, State> forward;

@@ -1,4 +1,4 @@
-// What a call of the scan asks for: the arguments of its blocks.
+// A run by the scan: its workspace, its arguments and its kernel.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -26,8 +26,8 @@ class look_back {
         slices_(Config::threads >> plan.columns_log2),
         last_slice_(slice_ == slices_ - 1) {}
 
-  // of_tile(i) points to the effect of the tile on row i, before_tile(i) to where that of all tiles
-  // before it goes; both are those of the threads of the last slice, and of_tile is used up.
+  // of_tile(i) points to the effect of the tile on row i, before_tile(i) to the place for the
+  // effect of all tiles before it. Only threads of the last slice use them. of_tile is overwritten.
   template <class Before, class Of>
   WANE_HOST_DEVICE void operator()(Before const& before_tile, Of const& of_tile) {
     for (index i = 0; last_slice_ && i < plan_.shape.rows; ++i)

@@ -40,7 +40,7 @@ using default_scan_config = scan_config<256,
 // a node of level 2, and so on. A block finds the effect of its tile, and the state before it from
 // the effects of the nodes between the start of its group, a node of the highest level, and itself.
 // Groups hand states on, one to the next. Which effects are joined, and in which order, depends on
-// the tile alone: the result is the same bits whoever comes first.
+// the tile alone: the result is the same bits in whatever order blocks run.
 struct scan_plan {
   recurrence_shape shape;
   index sequences = 0;          // states: the batch, or the packed sequences
@@ -54,7 +54,7 @@ struct scan_plan {
   index nodes = 0;        // of all levels of a strip
 
   WANE_HOST_DEVICE int columns() const { return 1 << columns_log2; }
-  // Where the states of a tile lie among those of all tiles; its columns are neighbours.
+  // The place of the state of a tile and row among the states of all tiles, column 0.
   WANE_HOST_DEVICE index place_of_state(index strip, index tile, index row) const {
     return ((strip * tiles + tile) * shape.rows + row) << columns_log2;
   }

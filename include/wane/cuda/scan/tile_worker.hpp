@@ -129,8 +129,8 @@ class tile_worker {
   WANE_HOST_DEVICE V initial(index sequence, index head, index i, index j) const {
     return a_.initial.data ? static_cast<V>(a_.initial(sequence, head, i, j)) : V(0);
   }
-  // What a strip starts from is read before anybody can have written a final state there. It is
-  // known to the threads that begin the strip.
+  // The initial state of a strip is read before a block can have written a final state in the same
+  // memory. The threads that begin the strip keep it.
   WANE_HOST_DEVICE bool begins_strip(tile const& part) const {
     return !Packed && part.number == 0 && slice_ == 0 && count_ > 0;
   }
