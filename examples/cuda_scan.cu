@@ -36,19 +36,19 @@ int main() {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
     return std::puts("no CUDA device here: nothing to compare"), 0;
-  using wane::cuda::check;
+  using wane::cuda::throw_on_error;
   wane::index const time = 1 << 20, channels = 16, count = time * channels;
   float *x, *h;  // memory that both see
-  check(cudaMallocManaged(&x, count * sizeof(float)), "cudaMallocManaged");
-  check(cudaMallocManaged(&h, count * sizeof(float)), "cudaMallocManaged");
+  throw_on_error(cudaMallocManaged(&x, count * sizeof(float)), "cudaMallocManaged");
+  throw_on_error(cudaMallocManaged(&h, count * sizeof(float)), "cudaMallocManaged");
   for (wane::index i = 0; i < count; ++i) x[i] = static_cast<float>(i % 7) - 3;
   slowing_memory const op{{x, 1, time, 1, channels}, 2.f};
 
   wane::cuda::workspace memory{nullptr, wane::cuda::workspace_bytes(op)};
-  check(cudaMalloc(&memory.data, memory.bytes), "cudaMalloc");
+  throw_on_error(cudaMalloc(&memory.data, memory.bytes), "cudaMalloc");
   wane::cuda::run(wane::cuda::stream{}, op, wane::sequence_view<float>(h, 1, time, 1, channels),
                   memory);
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 
   std::vector<float> expected(static_cast<std::size_t>(count));
   wane::run(op, wane::sequence_view<float>(expected.data(), 1, time, 1, channels));

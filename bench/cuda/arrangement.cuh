@@ -6,7 +6,7 @@
 
 #include "cuda/row.hpp"
 #include "wane/core/recurrence/view.hpp"
-#include "wane/cuda/machine/launch.cuh"
+#include "wane/cuda/machine/stream.cuh"
 
 namespace wane::bench {
 
@@ -40,7 +40,7 @@ template <class Each>
 void for_each(index count, unsigned threads, cudaStream_t on, Each const& each) {
   auto const blocks = static_cast<unsigned>((count + threads - 1) / threads);
   for_each_kernel<<<blocks, threads, 0, on>>>(count, each);
-  cuda::check(cudaGetLastError(), "the launch of a kernel of the benchmark");
+  cuda::throw_on_error(cudaGetLastError(), "the launch of a kernel of the benchmark");
 }
 // With few threads a block, so that few lines are spread over the chip.
 template <class Each>

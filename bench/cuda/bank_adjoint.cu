@@ -117,7 +117,7 @@ class problem {
     arrays_ = {forward, inputs_.data() + numbers_, outputs_.data()};
     for_each(2 * e.numbers(), 256, nullptr, fill_signed<float>{inputs_.data(), 1});
     memory_ = device_array<std::byte>(cuda::adjoint_workspace_bytes(operation()));
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
   // Values and the gradient of the output are read, the gradient of the values is written.
@@ -140,7 +140,8 @@ class problem {
                   cuda::workspace{memory_.data(), memory_.bytes()});
   }
   void by_walk(cudaStream_t on) const {
-    cuda::check(cudaMemsetAsync(node_gradients(), 0, nodes_.bytes(), on), "cudaMemsetAsync");
+    cuda::throw_on_error(cudaMemsetAsync(node_gradients(), 0, nodes_.bytes(), on),
+                         "cudaMemsetAsync");
     for_each_line(e_.lines(), on,
                   walk_both_in_float{arrays_, arrangement::by_token(e_), node_gradients()});
   }
@@ -153,8 +154,8 @@ class problem {
         compare_both_in_double{arrays_, arrangement::by_token(e_), sums.data(), found.to()});
     double error = found.relative();
     std::vector<float> are(nodes_.size());
-    cuda::check(cudaMemcpy(are.data(), node_gradients(), nodes_.bytes(), cudaMemcpyDefault),
-                "cudaMemcpy");
+    cuda::throw_on_error(
+        cudaMemcpy(are.data(), node_gradients(), nodes_.bytes(), cudaMemcpyDefault), "cudaMemcpy");
     auto const should_be = sums.download();
     for (std::size_t kind = 0; kind < 3; ++kind) {
       double apart = 0, scale = 0;

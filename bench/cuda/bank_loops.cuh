@@ -133,9 +133,9 @@ inline void scan_bank_by_cub(bank_arrays const& p, extents const& e, void* tempo
         thrust::make_zip_function(
             make_affine_of_node{p, node, head_log2, static_cast<unsigned>(e.time - 1)}));
     auto const to = thrust::make_tabulate_output_iterator(add_to_output{p, node, head_log2});
-    cuda::check(cub::DeviceScan::InclusiveScan(temporary, bytes, from, to, compose{},
-                                               static_cast<int>(e.numbers()), on),
-                "cub::DeviceScan::InclusiveScan");
+    cuda::throw_on_error(cub::DeviceScan::InclusiveScan(temporary, bytes, from, to, compose{},
+                                                        static_cast<int>(e.numbers()), on),
+                         "cub::DeviceScan::InclusiveScan");
     if (!temporary) return;
   }
 }

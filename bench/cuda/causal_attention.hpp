@@ -20,14 +20,14 @@ struct attention_arguments {
 // queries of a head, 16 a warp, past all keys before them, the next `tile` of which are on their
 // way meanwhile. What is on the chip at a time is scores of one tile: the softmax is kept up by
 // rescaling what was summed, as larger scores come (Dao et al., FlashAttention).
-template <cuda::multiplies<bfloat16> M, int Width>
+template <cuda::impl::multiplies<bfloat16> M, int Width>
 class causal_attention {
-  using products = cuda::unit_products<cuda::in_bfloat16, M>;
-  using numbers = typename products::tile;
+  using products = cuda::impl::unit_products<cuda::impl::in_bfloat16, M>;
+  using numbers = typename products::fragment;
   using factor = typename products::left;
 
  public:
-  static constexpr int tile = M::threads / cuda::warp_size * 16;
+  static constexpr int tile = M::threads / cuda::impl::warp_size * 16;
   static constexpr std::size_t shared_bytes = std::size_t{4} * tile * (Width + 8) * 2;
 
   WANE_HOST_DEVICE static index blocks(index batch, attention_arguments const& a) {
@@ -64,7 +64,7 @@ class causal_attention {
  private:
   static constexpr int stride = Width + 8;  // so that rows lie in different banks
 
-  WANE_HOST_DEVICE int warp() const { return machine_.thread() / cuda::warp_size; }
+  WANE_HOST_DEVICE int warp() const { return machine_.thread() / cuda::impl::warp_size; }
   WANE_HOST_DEVICE bfloat16* at(int array) const {
     return reinterpret_cast<bfloat16*>(machine_.shared()) + array * tile * stride;
   }
@@ -140,7 +140,7 @@ class causal_attention {
 
   // x of the thread of the warp whose number differs in one bit.
   WANE_HOST_DEVICE float other(float x, int bit) {
-    return machine_.shuffle(x, machine_.thread() % cuda::warp_size ^ bit);
+    return machine_.shuffle(x, machine_.thread() % cuda::impl::warp_size ^ bit);
   }
 
   // Scores are of exp2: log2(e) / sqrt(Width).

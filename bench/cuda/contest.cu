@@ -23,7 +23,8 @@ std::size_t bytes_to_copy(contest const& what) {
 
 // The error after a run whose outputs start as NaN.
 double error_of(entrant const& e, contest const& what, stream_owner const& on) {
-  cuda::check(cudaMemsetAsync(what.outputs, 0xff, bytes_to_copy(what), on.handle()), "cudaMemset");
+  cuda::throw_on_error(cudaMemsetAsync(what.outputs, 0xff, bytes_to_copy(what), on.handle()),
+                       "cudaMemset");
   e.run(on.handle());
   on.synchronize();
   return e.error();
@@ -71,12 +72,12 @@ std::vector<work> copies(contest const& what) {
   auto const count = static_cast<index>(bytes / sizeof(uint4));
   auto const blocks = static_cast<unsigned>(std::clamp<index>(count / 256, 1, 65536));
   return {[=](cudaStream_t on) {
-            cuda::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on),
-                        "cudaMemcpyAsync");
+            cuda::throw_on_error(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, on),
+                                 "cudaMemcpyAsync");
           },
           [=](cudaStream_t on) {
             copy_kernel<<<blocks, 256, 0, on>>>(to, from, count);
-            cuda::check(cudaGetLastError(), "the launch of the copy");
+            cuda::throw_on_error(cudaGetLastError(), "the launch of the copy");
           }};
 }
 

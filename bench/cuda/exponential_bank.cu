@@ -25,7 +25,7 @@ class bank_problem {
     std::size_t bytes = 0;
     scan_bank_by_cub(arrays_, e_, nullptr, bytes, nullptr);
     cub_memory_ = device_array<std::byte>(bytes);
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
   void const* inputs() const { return values_.data(); }

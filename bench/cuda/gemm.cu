@@ -26,7 +26,7 @@ gemm::gemm(double flops)
   cublasHandle_t made = nullptr;
   check_blas(cublasCreate(&made), "cublasCreate");
   handle_.reset(made);
-  cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
 void gemm::operator()(cudaStream_t on) const {

@@ -104,7 +104,7 @@ class laplace_problem {
                e.channels};
     for_each(e.numbers(), 256, nullptr, fill_signed<float>{values_.data(), 1});
     memory_ = device_array<std::byte>(cuda::workspace_bytes(arrays_.operation(e_)));
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
   static constexpr int moved_numbers = 2, moved_by_walk = 2;

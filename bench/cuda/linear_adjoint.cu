@@ -88,7 +88,7 @@ class problem {
     for_each(e.numbers(), 256, nullptr, fill_decays<decay_as::factor, float>{in});
     for_each(2 * e.numbers(), 256, nullptr, fill_signed<float>{in + numbers_, 2});
     memory_ = device_array<std::byte>(cuda::adjoint_workspace_bytes(operation()));
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
   // Decay, drive and gradient of the output are read, two gradients written.

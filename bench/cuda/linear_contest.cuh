@@ -51,7 +51,7 @@ class linear_problem {
       scan_by_cub<Form>(arrays_, e_, nullptr, bytes, nullptr);
       cub_memory_ = device_array<std::byte>(bytes);
     }
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
   // What must be read and written at least.

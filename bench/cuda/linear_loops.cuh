@@ -128,9 +128,9 @@ void scan_by_cub(linear_arrays<Io> const& p, extents const& e, void* temporary, 
       thrust::make_zip_iterator(p.decay, p.drive, thrust::counting_iterator<int>(0)),
       thrust::make_zip_function(make_affine<Form, Io>{static_cast<unsigned>(e.time - 1)}));
   auto const to = thrust::make_tabulate_output_iterator(keep_drive<Io>{p.output});
-  cuda::check(cub::DeviceScan::InclusiveScan(temporary, bytes, from, to, compose{},
-                                             static_cast<int>(e.numbers()), on),
-              "cub::DeviceScan::InclusiveScan");
+  cuda::throw_on_error(cub::DeviceScan::InclusiveScan(temporary, bytes, from, to, compose{},
+                                                      static_cast<int>(e.numbers()), on),
+                       "cub::DeviceScan::InclusiveScan");
 }
 
 }  // namespace wane::bench

@@ -87,7 +87,7 @@ class memory_inputs {
     query_ = next(of_rows, -0.1f, 0.1f, 1), key_ = next(of_rows, -0.1f, 0.1f, 2);
     value_ = next(e.numbers(), -1, 1, 3), by_row_ = next(of_rows, -0.1f, 0, 4);
     by_head_ = next(tokens, -0.1f, 0, 5), strength_ = next(tokens, 0.1f, 0.9f, 6);
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
   gla<io> fading() const { return {in(), of_rows(by_row_)}; }
   gated_delta_net<io> erasing() const {

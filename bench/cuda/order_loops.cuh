@@ -123,7 +123,7 @@ class order_problem {
     for_each(alpha - inputs_.data(), 256, nullptr, fill_signed<float>{inputs_.data(), 1});
     for_each(static_cast<index>(orders()), 256, nullptr, fill_orders{alpha, loops_.least_alpha()});
     memory_ = device_array<std::byte>(cuda::workspace_bytes(operation()));
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
   // Values are read and outputs written, beside what each head of a token has but once.

@@ -8,7 +8,7 @@
 #include <functional>
 #include <memory>
 
-#include "wane/cuda/machine/launch.cuh"
+#include "wane/cuda/machine/stream.cuh"
 
 namespace wane::bench {
 
@@ -16,12 +16,12 @@ class stream_owner {
  public:
   stream_owner() {
     cudaStream_t made = nullptr;
-    cuda::check(cudaStreamCreate(&made), "cudaStreamCreate");
+    cuda::throw_on_error(cudaStreamCreate(&made), "cudaStreamCreate");
     stream_.reset(made);
   }
   cudaStream_t handle() const { return stream_.get(); }
   void synchronize() const {
-    cuda::check(cudaStreamSynchronize(handle()), "cudaStreamSynchronize");
+    cuda::throw_on_error(cudaStreamSynchronize(handle()), "cudaStreamSynchronize");
   }
 
  private:
@@ -35,18 +35,18 @@ class event_owner {
  public:
   event_owner() {
     cudaEvent_t made = nullptr;
-    cuda::check(cudaEventCreate(&made), "cudaEventCreate");
+    cuda::throw_on_error(cudaEventCreate(&made), "cudaEventCreate");
     event_.reset(made);
   }
   void record(cudaStream_t on) const {
-    cuda::check(cudaEventRecord(event_.get(), on), "cudaEventRecord");
+    cuda::throw_on_error(cudaEventRecord(event_.get(), on), "cudaEventRecord");
   }
   // Waits for this event, which comes after `earlier`.
   double seconds_since(event_owner const& earlier) const {
     float milliseconds = 0;
-    cuda::check(cudaEventSynchronize(event_.get()), "cudaEventSynchronize");
-    cuda::check(cudaEventElapsedTime(&milliseconds, earlier.event_.get(), event_.get()),
-                "cudaEventElapsedTime");
+    cuda::throw_on_error(cudaEventSynchronize(event_.get()), "cudaEventSynchronize");
+    cuda::throw_on_error(cudaEventElapsedTime(&milliseconds, earlier.event_.get(), event_.get()),
+                         "cudaEventElapsedTime");
     return 1e-3 * static_cast<double>(milliseconds);
   }
 
@@ -76,7 +76,7 @@ class replay {
   // Of one repetition.
   double seconds() const {
     begin_.record(stream_);
-    cuda::check(cudaGraphLaunch(graph_.get(), stream_), "cudaGraphLaunch");
+    cuda::throw_on_error(cudaGraphLaunch(graph_.get(), stream_), "cudaGraphLaunch");
     end_.record(stream_);
     return end_.seconds_since(begin_) / repetitions_;
   }
@@ -89,14 +89,14 @@ class replay {
   };
 
   void capture(std::function<void(cudaStream_t)> const& run) {
-    cuda::check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
-                "cudaStreamBeginCapture");
+    cuda::throw_on_error(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal),
+                         "cudaStreamBeginCapture");
     for (int i = 0; i < repetitions_; ++i) run(stream_);
     cudaGraph_t recorded = nullptr;
-    cuda::check(cudaStreamEndCapture(stream_, &recorded), "cudaStreamEndCapture");
+    cuda::throw_on_error(cudaStreamEndCapture(stream_, &recorded), "cudaStreamEndCapture");
     std::unique_ptr<CUgraph_st, release> const owner(recorded);
     cudaGraphExec_t made = nullptr;
-    cuda::check(cudaGraphInstantiate(&made, recorded, 0), "cudaGraphInstantiate");
+    cuda::throw_on_error(cudaGraphInstantiate(&made, recorded, 0), "cudaGraphInstantiate");
     graph_.reset(made);
   }
 

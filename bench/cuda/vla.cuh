@@ -53,12 +53,12 @@ void launch_token_by_token(cudaStream_t on, vla<Io> const& op, double lambda, ex
                            Take const& take) {
   auto* const kernel = token_by_token<rows, Real, Io, Take>;
   std::size_t const bytes = sizeof(Real) * (rows * rows + 3 * rows);
-  cuda::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(bytes)),
-              "cudaFuncSetAttribute");
+  cuda::throw_on_error(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(bytes)),
+                       "cudaFuncSetAttribute");
   kernel<<<static_cast<unsigned>(e.batch * e.heads), rows, bytes, on>>>(
       op, static_cast<Real>(lambda), e.heads, e.time, take);
-  cuda::check(cudaGetLastError(), "the launch of a kernel of the benchmark");
+  cuda::throw_on_error(cudaGetLastError(), "the launch of a kernel of the benchmark");
 }
 
 template <class Io>
@@ -87,7 +87,7 @@ class vla_problem {
  public:
   explicit vla_problem(extents const& size) : e_(size) {
     for_each(3 * e_.numbers(), 256, nullptr, fill_signed<Io>{inputs_.data(), 1});
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
   // Of queries, keys and values.

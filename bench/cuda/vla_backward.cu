@@ -48,7 +48,7 @@ class problem {
   explicit problem(extents const& size) : e_(size) {
     for_each(4 * e_.numbers(), 256, nullptr, fill_signed<float>{inputs_.data(), 1});
     launch_token_by_token<rows, double>(nullptr, op_, lambda, first(), directions_);
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
   float const* inputs() const { return inputs_.data(); }

@@ -3,16 +3,16 @@
 #include "cuda/causal_attention.hpp"
 #include "cuda/vla.cuh"
 #include "wane/cuda/machine/device.cuh"
-#include "wane/cuda/machine/launch_blocks.cuh"
+#include "wane/cuda/machine/stream.cuh"
 
 namespace wane::bench {
 namespace {
 
 constexpr int width = 64, threads = 128, samples = 64;
-using attention = causal_attention<cuda::device_thread<threads>, width>;
+using attention = causal_attention<cuda::impl::device_thread<threads>, width>;
 
 __global__ void __launch_bounds__(threads) attend(attention_arguments a) {
-  cuda::device_thread<threads> machine;
+  cuda::impl::device_thread<threads> machine;
   attention{machine, a}(blockIdx.x);
 }
 
@@ -53,13 +53,17 @@ measurement measured(extents const& e, int rounds) {
   auto const p = std::make_shared<vla_problem<bfloat16, width>>(e);
   attention_arguments const a{e.heads,     e.time,      p->input(0),
                               p->input(1), p->input(2), p->output().data};
-  cuda::prepare_kernel(attend, width, attention::shared_bytes);
+  constexpr auto shared = static_cast<int>(attention::shared_bytes);
+  cuda::throw_on_error(
+      cudaFuncSetAttribute(attend, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
+      "cudaFuncSetAttribute");
   contest c;
   c.ours = {[p](cudaStream_t on) { p->by_wane(on); }, [p] { return p->error(); }, p->bytes()};
   c.softmax = {
       [=](cudaStream_t on) {
-        cuda::launch_grid<threads>(cuda::stream{on}, attend, a, attention::blocks(e.batch, a),
-                                   attention::shared_bytes);
+        auto const blocks = static_cast<unsigned>(attention::blocks(e.batch, a));
+        attend<<<blocks, threads, shared, on>>>(a);
+        cuda::throw_on_error(cudaGetLastError(), "the launch of a kernel of the benchmark");
       },
       [=] {
         deviation const found;

@@ -23,9 +23,9 @@ class device_memory {
   std::vector<T> get(T const* from, std::size_t count) const {
     std::vector<T> values(count);
     if (count == 0) return values;
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    cuda::check(cudaMemcpy(values.data(), from, count * sizeof(T), cudaMemcpyDefault),
-                "cudaMemcpy");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaMemcpy(values.data(), from, count * sizeof(T), cudaMemcpyDefault),
+                         "cudaMemcpy");
     return values;
   }
 
@@ -40,7 +40,7 @@ struct run_on_device {
     bench::device_array<std::byte> const lent(cuda::workspace_bytes(op, options));
     cuda::run<memory_rows>(cuda::stream{}, op, output, cuda::workspace{lent.data(), lent.bytes()},
                            options);
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 };
 

@@ -34,12 +34,13 @@ struct attention_case {
 
   template <class Body>
   void run(Body const& body, unsigned seed = 1) {
-    using machine = wane::testing::emulated_thread<threads>;
+    using machine = wane::testing::impl::emulated_thread<threads>;
     using attention = causal_attention<machine, Width>;
     wane::bench::attention_arguments const a{heads,      time_,        query.data(),
                                              key.data(), value.data(), output.data()};
     for (index block = 0; block < attention::blocks(batch, a); ++block)
-      wane::testing::emulated_grid<threads>({.blocks = 1, .seed = seed}, attention::shared_bytes)
+      wane::testing::impl::emulated_grid<threads>({.blocks = 1, .seed = seed},
+                                                  attention::shared_bytes)
           .run([&](machine& m) { body(m, a, block); });
   }
 

@@ -20,7 +20,8 @@ TYPED_TEST_SUITE(EmulatedLaws, Scalars);
 
 TYPED_TEST(EmulatedLaws, Hold) {
   double const bound = sizeof(real_type<TypeParam>) == 4 ? 1e-6 : 1e-13;
-  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  emulated_runner<cuda::impl::scan_config<32, 1, 1, 64, 512>> const runner(
+      {.order = turns::last_taken});
   for (index time : {5, 97})
     for (index columns : {1, 33}) {
       expect_to_hold(check_laws(linear_problem<decay_as::log, TypeParam>(1, time, 1, columns),
@@ -42,7 +43,8 @@ struct sums_problem : linear_attention_problem<float, token_view<float const>> {
 };
 
 TEST(EmulatedLawsOfMemories, HoldWhereNothingIsErased) {
-  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  emulated_runner<cuda::impl::scan_config<32, 1, 1, 64, 512>> const runner(
+      {.order = turns::last_taken});
   expect_to_hold(check_laws(gla_problem<float>({1, 97, 2, 3, 5, 1}), 1e-6, 1, runner));
   expect_to_hold(check_laws(retnet_problem<float>({2, 97, 2, 3, 5}), 1e-6, 1, runner));
   expect_to_hold(check_laws(sums_problem({1, 97, 2, 3, 5, 1}), 1e-6, 1, runner));

@@ -14,8 +14,8 @@ TEST(EmulatedStrictlyCausal, ReadsBeforeItWrites) {
   expect_strictly_causal<double>(runner);
 }
 TEST(EmulatedStrictlyCausal, ReadsBeforeItWritesHoweverItIsCut) {
-  expect_strictly_causal<double>(emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>>());
-  expect_strictly_causal<double>(emulated_runner<cuda::scan_config<32, 1, 1, 64, 1, 0>>());
+  expect_strictly_causal<double>(emulated_runner<cuda::impl::scan_config<32, 1, 1, 64, 512>>());
+  expect_strictly_causal<double>(emulated_runner<cuda::impl::scan_config<32, 1, 1, 64, 1, 0>>());
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
 // What wane::cuda cannot run is refused where its workspace is asked for.
 // SPDX-License-Identifier: MIT
+#include "wane/cuda/workspace.hpp"
+
 #include "support/expect_error.hpp"
-#include "wane/cuda/adjoint_call.hpp"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/vla.hpp"
 

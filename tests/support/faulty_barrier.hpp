@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/testing/emulated_gpu.hpp"
+#include "wane/testing/emulated_queue.hpp"
 
 namespace support {
 
 // Barriers are counted from the start of a thread.
 template <int Threads>
-class faulty_barrier : public wane::testing::emulated_thread<Threads> {
-  using base = wane::testing::emulated_thread<Threads>;
+class faulty_barrier : public wane::testing::impl::emulated_thread<Threads> {
+  using base = wane::testing::impl::emulated_thread<Threads>;
 
  public:
   // None is missing where `missing` is -1.
@@ -29,11 +29,32 @@ class faulty_barrier : public wane::testing::emulated_thread<Threads> {
 // body(machine) for every thread of one block, which has so many bytes of shared memory.
 template <int Threads, class Body>
 void run_without(int missing, std::size_t shared, Body const& body) {
-  wane::testing::emulated_grid<Threads>({1, 1}, shared)
-      .run([&](wane::testing::emulated_thread<Threads>& sound) {
+  wane::testing::impl::emulated_grid<Threads>({1, 1}, shared)
+      .run([&](wane::testing::impl::emulated_thread<Threads>& sound) {
         faulty_barrier<Threads> machine(sound, missing);
         body(machine);
       });
+}
+
+// The threads of an emulated queue: those of kernel Faulty lack a barrier.
+template <class Faulty>
+struct without_barrier {
+  int missing = -1;
+
+  template <class Kernel, class Thread, class Body>
+  void run(Thread& sound, Body const& body) const {
+    if constexpr (std::is_same_v<Kernel, Faulty>) {
+      faulty_barrier<Thread::threads> machine(sound, missing);
+      body(machine);
+    } else {
+      body(sound);
+    }
+  }
+};
+// A queue of such threads, whose kernels have one block at a time.
+template <class Faulty>
+auto queue_without(int missing) {
+  return wane::testing::impl::emulated_queue<without_barrier<Faulty>>({1, 1}, {missing});
 }
 
 }  // namespace support

@@ -22,7 +22,7 @@ class device_copies {
 
   void* allocate(std::size_t bytes) {
     void* memory = nullptr;
-    wane::cuda::check(cudaMalloc(&memory, std::max<std::size_t>(bytes, 16)), "cudaMalloc");
+    wane::cuda::throw_on_error(cudaMalloc(&memory, std::max<std::size_t>(bytes, 16)), "cudaMalloc");
     copies_.push_back({memory, nullptr, 0});
     return memory;
   }
@@ -35,8 +35,8 @@ class device_copies {
       if (c.host == host) return static_cast<T*>(c.device);
     void* const device = allocate(count * sizeof(T));
     copies_.back().host = host, copies_.back().bytes = count * sizeof(T);
-    wane::cuda::check(cudaMemcpy(device, host, count * sizeof(T), cudaMemcpyHostToDevice),
-                      "cudaMemcpy to the device");
+    wane::cuda::throw_on_error(cudaMemcpy(device, host, count * sizeof(T), cudaMemcpyHostToDevice),
+                               "cudaMemcpy to the device");
     return static_cast<T*>(device);
   }
   // All that lies between the first and the last element of a view.
@@ -57,15 +57,15 @@ class device_copies {
   void bring_back(T const* host) const {
     for (copy const& c : copies_)
       if (c.host && c.host <= host && host < static_cast<T const*>(c.host) + c.bytes / sizeof(T))
-        wane::cuda::check(cudaMemcpy(c.host, c.device, c.bytes, cudaMemcpyDeviceToHost),
-                          "cudaMemcpy from the device");
+        wane::cuda::throw_on_error(cudaMemcpy(c.host, c.device, c.bytes, cudaMemcpyDeviceToHost),
+                                   "cudaMemcpy from the device");
   }
 
   void bring_all_back() const {
     for (copy const& c : copies_)
       if (c.host)
-        wane::cuda::check(cudaMemcpy(c.host, c.device, c.bytes, cudaMemcpyDeviceToHost),
-                          "cudaMemcpy from the device");
+        wane::cuda::throw_on_error(cudaMemcpy(c.host, c.device, c.bytes, cudaMemcpyDeviceToHost),
+                                   "cudaMemcpy from the device");
   }
 
   template <class View>
@@ -102,7 +102,7 @@ struct device_runner {
     std::size_t const bytes = wane::cuda::workspace_bytes(near, there);
     wane::cuda::run(wane::cuda::stream{}, near, copies.of(output),
                     wane::cuda::workspace{copies.allocate(bytes), bytes}, there);
-    wane::cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    wane::cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     copies.bring_back(output.data);
     copies.bring_back(options.final.values.data);
     copies.bring_back(options.final.positions);
@@ -124,7 +124,7 @@ struct device_runner {
     wane::cuda::adjoint(wane::cuda::stream{}, near, copies.of(output_gradient),
                         moved(gradients, copies),
                         wane::cuda::workspace{copies.allocate(bytes), bytes}, there);
-    wane::cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    wane::cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     copies.bring_all_back();
   }
 

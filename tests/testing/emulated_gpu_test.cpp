@@ -8,11 +8,11 @@ namespace wane::testing {
 namespace {
 
 constexpr int threads = 64;
-using machine = emulated_thread<threads>;
+using machine = impl::emulated_thread<threads>;
 
 template <class Body>
 void run(Body const& body, int blocks = 2, unsigned seed = 1) {
-  emulated_grid<threads>({blocks, seed, turns::random}, 4096).run(body);
+  impl::emulated_grid<threads>({blocks, seed, turns::random}, 4096).run(body);
 }
 template <class Body>
 void expect_fault(std::string const& sentence, Body const& body, int blocks = 2) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cuda/shared/program.hpp"
-#include "wane/cuda/machine/launch.cuh"
+#include "wane/cuda/machine/stream.cuh"
 
 namespace wane::bench {
 
@@ -24,18 +24,20 @@ class device_array {
       (void)cudaGetLastError();
       throw out_of_memory(bytes());
     }
-    cuda::check(result, "cudaMalloc");
+    cuda::throw_on_error(result, "cudaMalloc");
     memory_.reset(static_cast<T*>(memory));
   }
   explicit device_array(std::vector<T> const& values) : device_array(values.size()) {
-    cuda::check(cudaMemcpy(data(), values.data(), bytes(), cudaMemcpyDefault), "cudaMemcpy");
+    cuda::throw_on_error(cudaMemcpy(data(), values.data(), bytes(), cudaMemcpyDefault),
+                         "cudaMemcpy");
   }
 
   // Waits for all work of the device.
   std::vector<T> download() const {
     std::vector<T> values(count_);
-    cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    cuda::check(cudaMemcpy(values.data(), data(), bytes(), cudaMemcpyDefault), "cudaMemcpy");
+    cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    cuda::throw_on_error(cudaMemcpy(values.data(), data(), bytes(), cudaMemcpyDefault),
+                         "cudaMemcpy");
     return values;
   }
 

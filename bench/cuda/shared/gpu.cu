@@ -4,7 +4,7 @@
 
 #include "cuda/shared/gpu.hpp"
 #include "cuda/shared/program.hpp"
-#include "wane/cuda/machine/launch.cuh"
+#include "wane/cuda/machine/stream.cuh"
 
 namespace wane::bench {
 namespace {
@@ -22,10 +22,10 @@ gpu find_gpu() {
   if (devices == 0) throw no_device("CUDA shows none");
   int device = 0, driver = 0, runtime = 0;
   cudaDeviceProp found{};
-  cuda::check(cudaGetDevice(&device), "cudaGetDevice");
-  cuda::check(cudaGetDeviceProperties(&found, device), "cudaGetDeviceProperties");
-  cuda::check(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
-  cuda::check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  cuda::throw_on_error(cudaGetDevice(&device), "cudaGetDevice");
+  cuda::throw_on_error(cudaGetDeviceProperties(&found, device), "cudaGetDeviceProperties");
+  cuda::throw_on_error(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  cuda::throw_on_error(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
   return {found.name,
           found.major,
           found.minor,

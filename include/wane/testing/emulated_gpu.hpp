@@ -8,7 +8,7 @@
 #include "wane/cuda/machine/matrix_unit.hpp"
 #include "wane/testing/emulated_grid.hpp"
 
-namespace wane::testing {
+namespace wane::testing::impl {
 
 // The machine that a kernel sees: one thread of an emulated grid.
 template <int Threads>
@@ -61,7 +61,7 @@ class emulated_thread {
   }
 
   // Products are exact; they are summed in double, and with `sum` rounded once.
-  template <class T, class Unit = cuda::matrix_unit<T>>
+  template <class T, class Unit = cuda::impl::matrix_unit<T>>
   void multiply_add(typename Unit::sum& sum, typename Unit::left const& left,
                     typename Unit::right const& right) {
     struct part {
@@ -71,8 +71,8 @@ class emulated_thread {
     };
     auto const& of = of_warp("multiply", part{left, right, sum}, [](auto& parts) {
       double a[Unit::rows][Unit::depth], b[Unit::columns][Unit::depth];
-      part x[cuda::warp_size];
-      for (int lane = 0; lane < cuda::warp_size; ++lane) {
+      part x[cuda::impl::warp_size];
+      for (int lane = 0; lane < cuda::impl::warp_size; ++lane) {
         std::memcpy(&x[lane], parts[lane], sizeof(part));
         for (int i = 0; i < Unit::depth / 2; ++i) {
           auto const at = Unit::of_left(lane, i);
@@ -83,7 +83,7 @@ class emulated_thread {
           b[at.column][at.row] = read_by_unit(x[lane].right.of[i]);
         }
       }
-      for (int lane = 0; lane < cuda::warp_size; ++lane) {
+      for (int lane = 0; lane < cuda::impl::warp_size; ++lane) {
         for (int i = 0; i < 4; ++i) {
           auto const at = Unit::of_sum(lane, i);
           double total = static_cast<double>(x[lane].sum.of[i]);
@@ -166,18 +166,18 @@ class emulated_thread {
   }
 
  private:
-  int lane() const { return here_.thread % cuda::warp_size; }
+  int lane() const { return here_.thread % cuda::impl::warp_size; }
   // x of each thread of the warp, when all have come to do the same and the last has done
   // together(all).
   template <class T, class Together>
   auto const& of_warp(std::string_view act, T const& x, Together const& together) {
     static_assert(sizeof(T) <= 64);
-    auto& warp = block_.warp[static_cast<std::size_t>(here_.thread / cuda::warp_size)];
+    auto& warp = block_.warp[static_cast<std::size_t>(here_.thread / cuda::impl::warp_size)];
     auto& values = warp.values[meetings_++ % 2];
     std::memcpy(values[lane()], &x, sizeof(T));
     if (warp.waiting.empty()) warp.act = act;
     if (warp.act != act) throw machine_fault("threads of a warp shuffle, others multiply");
-    if (static_cast<int>(warp.waiting.size()) + 1 < cuda::warp_size) {
+    if (static_cast<int>(warp.waiting.size()) + 1 < cuda::impl::warp_size) {
       warp.waiting.push_back(here_.thread);
       grid_.hand_over();
     } else {
@@ -189,7 +189,7 @@ class emulated_thread {
   }
   // Of what was not rounded the unit reads the first bits.
   static double read_by_unit(float x) { return x; }
-  static double read_by_unit(cuda::tf32 x) {
+  static double read_by_unit(cuda::impl::tf32 x) {
     return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x.value) & ~0x1fffu);
   }
 
@@ -219,4 +219,4 @@ class emulated_thread {
   std::vector<pending_copy> copies_;
 };
 
-}  // namespace wane::testing
+}  // namespace wane::testing::impl

@@ -17,8 +17,8 @@
 namespace wane::testing {
 
 // Which block goes on when one may: any of them, or always the one that took work first or last.
-// The latter runs ahead of those it depends on, as far as it can; flags then are seen only when
-// nobody can go on without.
+// The latter runs ahead of the blocks it depends on, as far as it can; flags then become visible
+// only when no thread can go on without one.
 enum class turns { random, first_taken, last_taken };
 
 // An emulated GPU: how many blocks are resident, the seed of all chance, whose turn it is.
@@ -27,6 +27,10 @@ struct emulated_gpu {
   unsigned seed = 1;
   turns order = turns::random;
 };
+
+}  // namespace wane::testing
+
+namespace wane::testing::impl {
 
 template <int Threads>
 class emulated_thread;
@@ -67,11 +71,11 @@ class emulated_grid {
 
  private:
   friend class emulated_thread<Threads>;
-  static constexpr int warps = Threads / cuda::warp_size;
+  static constexpr int warps = Threads / cuda::impl::warp_size;
 
   // Where the threads of a warp meet to shuffle or multiply; two sets of values in turn.
   struct warp_state {
-    alignas(16) std::byte values[2][cuda::warp_size][64];
+    alignas(16) std::byte values[2][cuda::impl::warp_size][64];
     std::vector<int> waiting;
     std::string_view act;  // that they wait for
   };
@@ -79,7 +83,8 @@ class emulated_grid {
     shared_memory shared;
     std::vector<int> ready, at_barrier;
     std::uint64_t epoch = 0;
-    std::uint64_t taken = ~std::uint64_t{0};  // the work it took last; who has none yet is late
+    std::uint64_t taken =
+        ~std::uint64_t{0};     // the work it took last; the largest number before the first
     knowledge known, learned;  // by all threads since the last barrier, by any of them since
     std::vector<warp_state> warp{warps};
     struct {
@@ -141,7 +146,7 @@ class emulated_grid {
       return &fiber_of(b, thread);
     }
   }
-  // Leaves the thread that runs, which somebody has put where it waits or is ready.
+  // Leaves the thread that runs. The caller has put it among those that wait or are ready.
   void hand_over() {
     fiber* const own = running_;
     fiber* const other = next();
@@ -192,4 +197,4 @@ class emulated_grid {
   std::exception_ptr fault_;
 };
 
-}  // namespace wane::testing
+}  // namespace wane::testing::impl

@@ -17,7 +17,15 @@ class machine_fault : public std::logic_error {
   using std::logic_error::logic_error;
 };
 
-// How many releases of every block somebody has seen.
+}  // namespace wane::testing
+
+namespace wane::impl {}
+
+// Names of the core's internals are found from those of testing.
+namespace wane::testing::impl {
+using namespace wane::impl;
+
+// How many releases of every block a thread, a block or a flag knows of.
 class knowledge {
  public:
   explicit knowledge(std::size_t blocks = 0) : seen_(blocks) {}
@@ -41,7 +49,7 @@ struct standpoint {
 };
 
 // Scratch in device memory. A value may be read by its writer, by its block behind a barrier, and
-// by anybody once a release that follows it has been acquired.
+// by any thread once a release that follows it has been acquired.
 class scratch_memory {
  public:
   explicit scratch_memory(std::size_t blocks) : released_(blocks), waiting_(blocks) {}
@@ -134,4 +142,4 @@ class shared_memory {
   std::vector<last_access> last_;
 };
 
-}  // namespace wane::testing
+}  // namespace wane::testing::impl

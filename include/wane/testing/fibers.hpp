@@ -1,4 +1,4 @@
-// fiber: a function on a stack of its own, which runs until it hands over to another.
+// fiber: a function on a stack of its own, which runs until it switches to another fiber.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,7 +17,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-namespace wane::testing {
+namespace wane::testing::impl {
 
 // Tells the address sanitizer, if there is one, which stack comes next.
 struct stack_watch {
@@ -67,7 +67,7 @@ class stack_pool {
 class fiber {
  public:
   fiber() = default;
-  // `body` must end by handing over, for good, through leave().
+  // `body` must end by calling leave().
   explicit fiber(std::function<void()> body)
       : body_(std::move(body)),
         stack_(stack_pool::take()),
@@ -85,7 +85,7 @@ class fiber {
   fiber(fiber const&) = delete;
   fiber& operator=(fiber const&) = delete;
 
-  // Called by the fiber that runs: continues `next`, and returns when somebody continues this one.
+  // Called by the fiber that runs: continues `next`, and returns when this fiber is continued.
   void switch_to(fiber& next) {
     stack_watch::start(&sanitizer_, next.bottom_, next.bytes_);
     next.from_ = this;
@@ -106,8 +106,8 @@ class fiber {
   }
 
  private:
-  // Never returns, but is not said to: the sanitizer would ask for all of the stack each time. Not
-  // inlined: nobody may jump within a function.
+  // Never returns, but is not declared so: the sanitizer would unpoison the whole stack each time.
+  // Not inlined: __builtin_longjmp must not jump within one function.
   [[gnu::noinline, gnu::no_sanitize_address]] void go_on() {
 #ifdef __x86_64__
     if (jumps_) __builtin_longjmp(here_, 1);
@@ -135,4 +135,4 @@ class fiber {
 #endif
 };
 
-}  // namespace wane::testing
+}  // namespace wane::testing::impl

@@ -6,8 +6,8 @@
 namespace wane::testing {
 namespace {
 
-using one_warp = emulated_runner<cuda::chunk_config<1, 16>>;
-using two_warps = emulated_runner<cuda::chunk_config<2, 80>>;
+using one_warp = emulated_runner<cuda::impl::chunk_config<1, 16>>;
+using two_warps = emulated_runner<cuda::impl::chunk_config<2, 80>>;
 support::chunk_adjoint_cases<one_warp> const one;
 support::chunk_adjoint_cases<two_warps> const two;
 
@@ -29,7 +29,7 @@ TEST(EmulatedChunkAdjoint, IsThatOfTheRecurrenceWithManyRows) {
 }
 // More than a warp has registers for.
 TEST(EmulatedChunkAdjoint, IsThatOfTheRecurrenceWithRowsInMemory) {
-  support::chunk_adjoint_cases<emulated_runner<cuda::chunk_config<1, 144>>>().kimi<float>(
+  support::chunk_adjoint_cases<emulated_runner<cuda::impl::chunk_config<1, 144>>>().kimi<float>(
       {.batch = 2, .time = 18, .heads = 1, .rows = 130, .columns = 5});
 }
 TEST(EmulatedChunkAdjoint, IsThatOfTheRecurrenceInSixteenBits) {

@@ -11,7 +11,7 @@ namespace wane::testing {
 namespace {
 
 template <int Warps, int MostRows>
-using chunks = emulated_runner<cuda::chunk_config<Warps, MostRows>>;
+using chunks = emulated_runner<cuda::impl::chunk_config<Warps, MostRows>>;
 
 support::chunk_cases<chunks<1, 16>> const one_warp;
 support::chunk_cases<chunks<2, 80>> const two_warps;
@@ -62,7 +62,8 @@ TEST(EmulatedChunksInEveryOrder, GiveTheSameBits) {
   support::chunk_numbers<float> const x{.shape = {.batch = 2}};
   auto const outputs = [&](emulated_gpu const& gpu) {
     std::vector<float> y(x.value.size());
-    run<cuda::chunk_config<1, 16>>(gpu, x.kimi(), sequence_view<float>(y.data(), 2, 37, 2, 17));
+    run<cuda::impl::chunk_config<1, 16>>(gpu, x.kimi(),
+                                         sequence_view<float>(y.data(), 2, 37, 2, 17));
     return y;
   };
   auto const first = outputs({});
@@ -74,7 +75,7 @@ TEST(EmulatedChunksInEveryOrder, GiveTheSameBits) {
 struct in_chunks {
   template <class Op>
   void operator()(Op const& op, auto const& y, auto const&... more) const {
-    if constexpr (cuda::chunkable<Op>)
+    if constexpr (cuda::impl::chunkable<Op>)
       chunks<1, 16>()(op, y, more...);
     else
       support::in_order()(op, y, more...);

@@ -8,8 +8,8 @@ namespace {
 
 using support::index;
 using wane::testing::emulated_gpu;
-using config = wane::cuda::chunk_config<2, 16>;
-using sound_machine = wane::testing::emulated_thread<config::threads>;
+using config = wane::cuda::impl::chunk_config<2, 16>;
+using sound_machine = wane::testing::impl::emulated_thread<config::threads>;
 
 // What goes wrong: a barrier, counted from the start of each thread, is missing; threads do not
 // hear of each other's votes; a thread's part of every product is lost.
@@ -30,7 +30,7 @@ class faulty_machine : public support::faulty_barrier<config::threads> {
     bool const all = base::any(x);
     return what_.vote ? x : all;
   }
-  template <class T, class Unit = wane::cuda::matrix_unit<T>>
+  template <class T, class Unit = wane::cuda::impl::matrix_unit<T>>
   void multiply_add(typename Unit::sum& sum, typename Unit::left const& left,
                     typename Unit::right const& right) {
     bool const lost = thread() == what_.lost_by;
@@ -39,6 +39,15 @@ class faulty_machine : public support::faulty_barrier<config::threads> {
 
  private:
   fault const& what_;
+};
+
+struct faulty_threads {
+  fault const& what;
+  template <class Kernel, class Body>
+  void run(sound_machine& sound, Body const& body) const {
+    faulty_machine machine(sound, what);
+    body(machine);
+  }
 };
 
 enum class outcome { refused, wrong, right };
@@ -54,16 +63,8 @@ outcome with_fault(Op const& op, Exact const& exact, fault const& what, unsigned
     return support::widened(y);
   };
   auto const emulated = [&](auto const& of, auto const& y, auto const& options) {
-    wane::testing::lent_memory memory(wane::cuda::bytes_of_counters);
-    auto arguments = wane::cuda::chunk_call<config>(of, y, memory, options);
-    arguments.counters[0] = arguments.counters[1] = 0;
-    arguments.blocks = 1;
-    wane::testing::emulated_grid<config::threads> grid(
-        {1, seed}, decltype(arguments)::template layout<config>.bytes);
-    grid.run([&](sound_machine& sound) {
-      faulty_machine machine(sound, what);
-      wane::cuda::chunk_kernel<config>(machine, arguments);
-    });
+    wane::testing::impl::run_named<config>(
+        wane::testing::impl::emulated_queue<faulty_threads>({1, seed}, {what}), of, y, options);
   };
   try {
     auto const is = outputs(op, emulated), should_be = outputs(exact, support::in_order{});

@@ -12,7 +12,8 @@ namespace wane::testing {
 namespace {
 
 TEST(EmulatedRetrieval, KeepsTheLaws) {
-  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  emulated_runner<cuda::impl::scan_config<32, 1, 1, 64, 512>> const runner(
+      {.order = turns::last_taken});
   memory_size const size{1, 40, 2, 3, 5, 1};
   support::expect_to_hold(
       check_laws(retrieval_problem<float, normaliser::none>(size), 1e-6, 1, runner));

@@ -7,7 +7,7 @@ namespace wane::testing {
 namespace {
 
 // Segments of a chunk.
-using cut = cuda::chunk_config<1, 32, 64, 1>;
+using cut = cuda::impl::chunk_config<1, 32, 64, 1>;
 support::chunk_cases<emulated_runner<cut>> const cases;
 support::chunk_adjoint_cases<emulated_runner<cut>> const back;
 support::chunk_shape const shape{.time = 150, .heads = 2, .rows = 20, .columns = 20};
@@ -15,14 +15,15 @@ support::chunk_shape const shape{.time = 150, .heads = 2, .rows = 20, .columns =
 TEST(EmulatedChunksInSegments, AreCutWhereBlocksAreFew) {
   support::chunk_numbers<float> const x{.shape = shape};
   auto const op = x.gla();
-  lent_memory memory(cuda::chunk_workspace_bytes<cut>(op, run_options<float>{}));
+  impl::lent_memory memory(cuda::impl::chunk_workspace_bytes<cut>(op, run_options<float>{}));
   std::vector<float> y(x.value.size());
   sequence_view<float> const output(y.data(), 1, 150, 2, 20);
-  auto const segments = cuda::chunk_call<cut>(op, output, memory, run_options<float>{}).segments;
+  auto const segments =
+      cuda::impl::chunk_call<cut>(op, output, memory, run_options<float>{}).segments;
   EXPECT_EQ(segments.count, 10);
   EXPECT_EQ(segments.tokens, 16);
-  lent_memory less(cuda::bytes_of_counters);
-  EXPECT_THROW(cuda::chunk_call<cut>(op, output, less, run_options<float>{}), error);
+  impl::lent_memory less(cuda::impl::bytes_of_counters);
+  EXPECT_THROW(cuda::impl::chunk_call<cut>(op, output, less, run_options<float>{}), error);
 }
 TEST(EmulatedChunksInSegments, AreTheRecurrence) {
   cases.gla<float>(shape), cases.mamba2<float>(shape), cases.gated_delta_net<float>(shape);
@@ -58,7 +59,7 @@ TEST(EmulatedChunksInSegments, ChangeAStateInPlace) {
     EXPECT_EQ(results({7, 3, order}, true), apart);
 }
 TEST(EmulatedChunksInSegments, ForgetWhatIsNoNumber) {
-  support::chunk_cases<emulated_runner<cuda::chunk_config<2, 16, 64, 1>>> const two;
+  support::chunk_cases<emulated_runner<cuda::impl::chunk_config<2, 16, 64, 1>>> const two;
   two.forget_what_is_no_number(), two.keep_what_is_no_number();
 }
 

@@ -15,9 +15,9 @@ namespace support {
 // c (16 x 8) += a (16 x depth) b (depth x 8), rows one after another; those of every warp.
 template <class T, class M>
 WANE_HOST_DEVICE void multiply_by_unit(M& machine, T const* a, T const* b, float* c) {
-  using unit = wane::cuda::matrix_unit<T>;
-  int const lane = machine.thread() % wane::cuda::warp_size;
-  int const warp = machine.thread() / wane::cuda::warp_size;
+  using unit = wane::cuda::impl::matrix_unit<T>;
+  int const lane = machine.thread() % wane::cuda::impl::warp_size;
+  int const warp = machine.thread() / wane::cuda::impl::warp_size;
   a += warp * unit::rows * unit::depth;
   b += warp * unit::depth * unit::columns;
   c += warp * unit::rows * unit::columns;
@@ -46,7 +46,7 @@ WANE_HOST_DEVICE void multiply_by_unit(M& machine, T const* a, T const* b, float
 // Factors of some warps, and their product as it should be.
 template <class T>
 struct unit_product {
-  using unit = wane::cuda::matrix_unit<T>;
+  using unit = wane::cuda::impl::matrix_unit<T>;
   static constexpr int warps = 2;
   std::vector<T> a, b;
   std::vector<float> c;
@@ -100,7 +100,7 @@ void expect_products(Run const& run) {
 // Three products of tf32 are one of float, to what the sum of floats rounds.
 template <class Run>
 void expect_floats_of_three(Run const& run) {
-  using wane::cuda::tf32;
+  using wane::cuda::impl::tf32;
   std::mt19937 bits(5);
   std::normal_distribution<float> normal;
   unit_product<tf32> high([] { return 0.0f; });

@@ -10,12 +10,12 @@ namespace {
 
 using wane::bfloat16;
 using wane::float16;
-using wane::cuda::tf32;
+using wane::cuda::impl::tf32;
 using wane::testing::emulated_gpu;
-using wane::testing::emulated_grid;
-using machine = wane::testing::emulated_thread<64>;
+using wane::testing::impl::emulated_grid;
+using machine = wane::testing::impl::emulated_thread<64>;
 
-static_assert(wane::cuda::multiplies<machine, bfloat16>);
+static_assert(wane::cuda::impl::multiplies<machine, bfloat16>);
 
 auto const run_emulated = []<class T>(support::unit_product<T>& p) {
   emulated_grid<64>({.blocks = 1}, 0).run([&](machine& m) {
@@ -31,7 +31,7 @@ TEST(EmulatedMatrixUnit, MultipliesFloatsThreeTimes) {
 }
 
 TEST(EmulatedMatrixUnit, GivesEveryNumberOneHolder) {
-  using unit = wane::cuda::matrix_unit<float16>;
+  using unit = wane::cuda::impl::matrix_unit<float16>;
   std::vector<int> left(16 * 16), right(16 * 8), sum(16 * 8);
   for (int lane = 0; lane < 32; ++lane) {
     for (int i = 0; i < 8; ++i)
@@ -47,7 +47,7 @@ TEST(EmulatedMatrixUnit, GivesEveryNumberOneHolder) {
 
 TEST(EmulatedMatrixUnit, WantsAllOfAWarpAtOneAct) {
   emulated_grid<64> some({.blocks = 1}, 0), mixed({.blocks = 1}, 0);
-  using unit = wane::cuda::matrix_unit<tf32>;
+  using unit = wane::cuda::impl::matrix_unit<tf32>;
   auto const multiply = [](machine& m) {
     unit::sum sum{};
     m.multiply_add<tf32>(sum, unit::left{}, unit::right{});

@@ -8,11 +8,11 @@ namespace {
 
 using wane::bfloat16;
 using wane::float16;
-using wane::cuda::tf32;
+using wane::cuda::impl::tf32;
 
 template <class T>
 __global__ void multiply(T const* a, T const* b, float* c) {
-  wane::cuda::device_thread<64> machine;
+  wane::cuda::impl::device_thread<64> machine;
   support::multiply_by_unit(machine, a, b, c);
 }
 
@@ -20,7 +20,7 @@ auto const run_on_device = []<class T>(support::unit_product<T>& p) {
   support::device_copies copies;
   float* const c = copies.of(p.c.data(), p.c.size());
   multiply<<<1, 64>>>(copies.of(p.a.data(), p.a.size()), copies.of(p.b.data(), p.b.size()), c);
-  wane::cuda::check(cudaDeviceSynchronize(), "multiply");
+  wane::cuda::throw_on_error(cudaDeviceSynchronize(), "multiply");
   copies.bring_back(p.c.data());
 };
 

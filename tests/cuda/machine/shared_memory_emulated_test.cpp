@@ -22,14 +22,14 @@ std::size_t most_bytes_of(P problem) {
   recurrence_shape const s = op.shape();
   std::vector<T> y(static_cast<std::size_t>(s.batch * s.time * s.heads * s.columns));
   sequence_view<T> const output(y.data(), s.batch, s.time, s.heads, s.columns);
-  using config = cuda::default_scan_config<T>;
-  lent_memory forward(cuda::scan_workspace_bytes<config>(op, run_options<T>{}));
-  using adjoint_config = cuda::default_adjoint_config<T>;
+  using config = cuda::impl::default_scan_config<T>;
+  impl::lent_memory forward(cuda::impl::scan_workspace_bytes<config>(op, run_options<T>{}));
+  using adjoint_config = cuda::impl::default_adjoint_config<T>;
   adjoint_options<T> const options;
-  lent_memory backward(cuda::scan_adjoint_workspace_bytes<adjoint_config>(op, options));
-  auto const run = cuda::scan_call<config>(op, output, forward, run_options<T>{});
-  auto const adjoint =
-      cuda::scan_adjoint_call<adjoint_config>(op, output, problem.gradients(), backward, options);
+  impl::lent_memory backward(cuda::impl::scan_adjoint_workspace_bytes<adjoint_config>(op, options));
+  auto const run = cuda::impl::scan_call<config>(op, output, forward, run_options<T>{});
+  auto const adjoint = cuda::impl::scan_adjoint_call<adjoint_config>(
+      op, output, problem.gradients(), backward, options);
   return std::max({run.layout.bytes, adjoint.forward.layout.bytes, adjoint.backward.layout.bytes});
 }
 
@@ -53,8 +53,9 @@ TEST(SharedMemory, OfMemoriesWithKeysFitsADeviceForManyRows) {
 // As docs/cuda.md says of chunks.
 template <class Op, class Stored, int Rows>
 double kilobytes_of_chunks() {
-  using config = cuda::chunk_config<cuda::device_warps, Rows>;
-  return static_cast<double>(cuda::chunk_layout::of<config, token_of<Op>, Stored>().bytes) / 1024;
+  using config = cuda::impl::chunk_config<cuda::impl::device_warps, Rows>;
+  return static_cast<double>(cuda::impl::chunk_layout::of<config, token_of<Op>, Stored>().bytes) /
+         1024;
 }
 TEST(SharedMemory, OfChunksFitsADevice) {
   EXPECT_NEAR((kilobytes_of_chunks<gla<bfloat16, token_view<bfloat16 const>>, bfloat16, 256>()), 35,
@@ -66,8 +67,8 @@ TEST(SharedMemory, OfChunksFitsADevice) {
 
 template <int Threads>
 double kilobytes_of_penalty(bool given) {
-  using config = cuda::penalty_config<Threads>;
-  return static_cast<double>(cuda::penalty_layout::of<config>(Threads, given).bytes) / 1024;
+  using config = cuda::impl::penalty_config<Threads>;
+  return static_cast<double>(cuda::impl::penalty_layout::of<config>(Threads, given).bytes) / 1024;
 }
 TEST(SharedMemory, OfPenaltiesFitsADevice) {
   EXPECT_NEAR(kilobytes_of_penalty<64>(false), 15, 0.5);
@@ -80,19 +81,19 @@ TEST(SharedMemory, OfPenaltiesFitsADevice) {
 
 // Where there is room, nothing is found twice.
 TEST(SharedMemory, IsUsedForFewRows) {
-  using config = cuda::default_adjoint_config<float>;
+  using config = cuda::impl::default_adjoint_config<float>;
   auto const few = bank_problem<float>(1, 500, 1, 4, 64).make(0, 500);
   auto const many = retention_of<float>(16).make(0, 500);
   auto const layout = [](auto const& op) {
-    return cuda::shared_layout::of<config, float>(cuda::plan_scan<config>(op, 1, false),
-                                                  cuda::staged_bytes<config>(op), 0, true);
+    return cuda::impl::shared_layout::of<config, float>(
+        cuda::impl::plan_scan<config>(op, 1, false), cuda::impl::staged_bytes<config>(op), 0, true);
   };
   EXPECT_TRUE(layout(few).keeps_threads);
   EXPECT_FALSE(layout(many).keeps_threads);
 }
 
 // No memory to keep anything in.
-using keeps_nothing = emulated_runner<cuda::scan_config<64, 3, 2, 64, 512, 0>>;
+using keeps_nothing = emulated_runner<cuda::impl::scan_config<64, 3, 2, 64, 512, 0>>;
 keeps_nothing const runner({.order = turns::last_taken});
 
 TEST(ScanThatKeepsNothing, IsRight) {
@@ -114,8 +115,8 @@ TEST(ScanThatKeepsNothing, IsRightInOneWarpAndInOrder) {
     cases.expect_as_on_the_cpu(bank_problem<double>(1, 300, 2, 4, 40));
     cases.expect_as_on_the_cpu(gla_problem<double>({2, 100, 2, 3, 40}));
   };
-  expect(emulated_runner<cuda::scan_config<32, 1, 1, 64, 512, 0>>());
-  expect(emulated_runner<cuda::scan_config<64, 3, 2, 64, 1, 0>>());
+  expect(emulated_runner<cuda::impl::scan_config<32, 1, 1, 64, 512, 0>>());
+  expect(emulated_runner<cuda::impl::scan_config<64, 3, 2, 64, 1, 0>>());
 }
 TEST(ScanThatKeepsNothing, IsThatOfTheOracleForRetention) {
   support::retention_cases<keeps_nothing> const cases{runner};

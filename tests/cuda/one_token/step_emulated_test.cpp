@@ -7,7 +7,7 @@
 namespace wane::testing {
 namespace {
 
-using config = cuda::step_config<16>;
+using config = cuda::impl::step_config<16>;
 support::chunk_cases<emulated_runner<config>> const cases;
 
 template <class Io>
@@ -49,14 +49,9 @@ TEST(EmulatedStep, SeesAMissingBarrierWhicheverItIs) {
   support::chunk_numbers<float> const x{.shape = {.time = 1, .heads = 1}};
   auto const op = x.rwkv7();
   std::vector<float> y(x.value.size());
-  lent_memory memory(cuda::step_workspace_bytes);
-  auto arguments = cuda::step_call<config>(op, sequence_view<float>(y.data(), 1, 1, 1, 17), memory,
-                                           run_options<float>{});
-  arguments.blocks = 1;
   auto const run_without = [&](int barrier) {
-    support::run_without<config::threads>(barrier, arguments.layout.bytes, [&](auto& machine) {
-      cuda::step_kernel<config>(machine, arguments, 0);
-    });
+    impl::run_named<config>(support::queue_without<cuda::impl::step_kernel>(barrier), op,
+                            sequence_view<float>(y.data(), 1, 1, 1, 17), run_options<float>{});
   };
   EXPECT_NO_THROW(run_without(-1));
   for (int barrier = 0; barrier < 3; ++barrier)

@@ -8,10 +8,11 @@ namespace wane::testing {
 namespace {
 
 using enum write_rule;
-using memory = cuda::chunk_config<1, 64>;
+using memory = cuda::impl::chunk_config<1, 64>;
 // Three warps; and segments of a chunk, of penalties and of S.
-using config = penalised_config<cuda::penalty_config<96>, memory>;
-using cut = penalised_config<cuda::penalty_config<64, 64, 1>, cuda::chunk_config<1, 64, 64, 1>>;
+using config = penalised_config<cuda::impl::penalty_config<96>, memory>;
+using cut =
+    penalised_config<cuda::impl::penalty_config<64, 64, 1>, cuda::impl::chunk_config<1, 64, 64, 1>>;
 support::chunk_adjoint_cases<emulated_runner<config>> const cases;
 support::chunk_adjoint_cases<emulated_runner<cut>> const in_segments;
 

@@ -10,10 +10,10 @@ namespace wane::testing {
 namespace {
 
 using enum write_rule;
-using memory = cuda::chunk_config<1, 64>;
+using memory = cuda::impl::chunk_config<1, 64>;
 // Three warps; and segments of a chunk.
-using config = penalised_config<cuda::penalty_config<96>, memory>;
-using cut = penalised_config<cuda::penalty_config<64, 64, 1>, memory>;
+using config = penalised_config<cuda::impl::penalty_config<96>, memory>;
+using cut = penalised_config<cuda::impl::penalty_config<64, 64, 1>, memory>;
 support::penalty_cases<emulated_runner<config>> const cases;
 support::penalty_cases<emulated_runner<cut>> const in_segments;
 
@@ -60,7 +60,8 @@ TEST(EmulatedPenalties, OfEmptySequencesAreWhatTheyWere) {
 TEST(EmulatedPenalties, AreCutInSegmentsWhereHeadsAreFew) {
   support::chunk_numbers<float> const x{.shape = {.time = 150}};
   auto const count = [](auto const& op) {
-    return cuda::segments_of_penalty<cut::penalty>(op, {150, 0, nullptr, nullptr, 1}, 1).count;
+    return cuda::impl::segments_of_penalty<cut::penalty>(op, {150, 0, nullptr, nullptr, 1}, 1)
+        .count;
   };
   EXPECT_EQ(count(x.vla<rls>(false)), 10);
   EXPECT_EQ(count(x.fading_vla<rls>(false)), 1);
@@ -69,7 +70,7 @@ TEST(EmulatedPenalties, AreCutInSegmentsWhereHeadsAreFew) {
   in_segments.fading_vla<float, rls>({.time = 90});
 }
 TEST(EmulatedPenalties, AreCutInSegmentsWhereDirectionsAreFew) {
-  using of_two_chunks = penalised_config<cuda::penalty_config<64, 64, 2>, memory>;
+  using of_two_chunks = penalised_config<cuda::impl::penalty_config<64, 64, 2>, memory>;
   support::penalty_cases<emulated_runner<of_two_chunks>> const in_longer_segments;
   in_longer_segments.few_directions();
 }
@@ -101,11 +102,12 @@ std::string refusal(Op const& op, std::size_t bytes_less = 0) {
   std::vector<float> y(37 * 2 * 17);
   run_options<float> const options;
   std::size_t const bytes =
-      cuda::penalised_workspace_of<config::penalty, memory>(op, options).bytes;
+      cuda::impl::penalised_workspace_of<config::penalty, memory>(op, options).bytes;
   std::vector<std::max_align_t> words(bytes / sizeof(std::max_align_t));
   try {
-    cuda::penalised_call<config::penalty, memory>(op, sequence_view<float>(y.data(), 1, 37, 2, 17),
-                                                  {words.data(), bytes - bytes_less}, options);
+    cuda::impl::penalised_call<config::penalty, memory>(
+        op, sequence_view<float>(y.data(), 1, 37, 2, 17), {words.data(), bytes - bytes_less},
+        options);
   } catch (error const& e) {
     return e.what();
   }

@@ -6,8 +6,8 @@
 
 namespace {
 
-using config = wane::cuda::penalty_config<64>;
-using memory_config = wane::cuda::chunk_config<1, 48>;
+using config = wane::cuda::impl::penalty_config<64>;
+using memory_config = wane::cuda::impl::chunk_config<1, 48>;
 using enum wane::write_rule;
 
 // Two chunks of 40 rows, in two warps; barriers are counted from the start of each thread.
@@ -18,13 +18,9 @@ bool is_right(Op const& op, int missing) {
   wane::run_options<float> const options{.final = state};
   wane::sequence_view<float> const output(y.data(), 1, 32, 1, 3);
   auto const run = [&](wane::sequence_view<float> to, wane::run_options<float> const& with, int n) {
-    using namespace wane::cuda;
-    wane::testing::lent_memory lent(penalised_workspace_of<config, memory_config>(op, with).bytes);
-    auto const calls = penalised_call<config, memory_config>(op, to, lent, with);
-    support::run_without<config::threads>(n, calls.penalty.layout.bytes, [&](auto& machine) {
-      penalty_kernel<config>(machine, calls.penalty, 0);
-    });
-    wane::testing::run<memory_config>({1, 1}, calls.memory, to, calls.options);
+    using all = wane::testing::penalised_config<config, memory_config>;
+    wane::testing::impl::run_named<all>(support::queue_without<wane::cuda::impl::penalty_kernel>(n),
+                                        op, to, with);
   };
   try {
     run(output, options, missing);

@@ -22,7 +22,7 @@ TEST(EmulatedAdjoint, IsTheDerivativeInEveryLayout) { cases.are_right_in_every_l
 
 // Lines walked in order, blocks of one warp.
 TEST(EmulatedAdjoint, IsThatOfTheCpuHoweverItIsCut) {
-  using wane::cuda::scan_config;
+  using wane::cuda::impl::scan_config;
   using namespace wane::testing;
   auto const expect = [](auto const& cut) {
     cut.expect_as_on_the_cpu(linear_problem<wane::decay_as::log, double>(2, 300, 1, 3));

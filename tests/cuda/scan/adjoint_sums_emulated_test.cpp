@@ -50,8 +50,8 @@ TEST(EmulatedAdjointSums, AreThoseOfTheCpuHoweverTheyAreCut) {
     cut.expect_as_on_the_cpu(gla_problem<double>({1, 100, 2, 3, 40}));
     cut.expect_as_on_the_cpu(user_memory_problem<double>(1, 100, 1, 5, 3));
   };
-  using in_order = emulated_runner<cuda::scan_config<64, 3, 2, 64, 1>>;
-  using one_warp = emulated_runner<cuda::scan_config<32, 1, 1, 1 << 30, 512>>;
+  using in_order = emulated_runner<cuda::impl::scan_config<64, 3, 2, 64, 1>>;
+  using one_warp = emulated_runner<cuda::impl::scan_config<32, 1, 1, 1 << 30, 512>>;
   expect(support::adjoint_cases<in_order>{in_order()});
   expect(support::adjoint_cases<one_warp>{one_warp()});
 }
@@ -66,7 +66,7 @@ TEST(EmulatedAdjointSums, AreDerivatives) {
 
 // More rows than one block of the last kernel has room for 32 tokens of.
 TEST(EmulatedAdjointSums, HaveRoomForManyRows) {
-  ASSERT_LT(cuda::tokens_of_sums<gla<double>>(70), 32);
+  ASSERT_LT(cuda::impl::tokens_of_sums<gla<double>>(70), 32);
   cases.expect_as_on_the_cpu(gla_problem<double>({1, 40, 1, 70, 2}));
 }
 

@@ -16,7 +16,7 @@ struct full_size_runner {
   template <class Op, class Out, class State>
   void operator()(Op const& op, wane::sequence_view<Out> output,
                   wane::run_options<State> const& options) const {
-    using Config = wane::cuda::default_scan_config<wane::accumulate_type<Op>>;
+    using Config = wane::cuda::impl::default_scan_config<wane::accumulate_type<Op>>;
     wane::testing::run<Config>(emulated_gpu{.blocks = 2}, op, output, options);
   }
 };
@@ -51,7 +51,7 @@ void expect_right() {
     }
 }
 TEST(EmulatedScan, IsItsFormulaHoweverItIsCut) {
-  using wane::cuda::scan_config;
+  using wane::cuda::impl::scan_config;
   expect_right<scan_config<32, 1, 1, 1 << 30, 512>>();
   expect_right<scan_config<32, 3, 3, 1, 512>>();
   expect_right<scan_config<128, 5, 1, 1 << 30, 512>>();

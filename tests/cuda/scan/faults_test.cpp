@@ -13,8 +13,8 @@ namespace {
 using support::index;
 using wane::testing::emulated_gpu;
 using wane::testing::turns;
-using config = wane::cuda::scan_config<64, 3, 2, 64, 512>;
-using sound_machine = wane::testing::emulated_thread<config::threads>;
+using config = wane::cuda::impl::scan_config<64, 3, 2, 64, 512>;
+using sound_machine = wane::testing::impl::emulated_thread<config::threads>;
 
 // A machine that goes wrong in one way: what is named is left out or done badly.
 struct fault {
@@ -54,22 +54,23 @@ class faulty_machine : public support::faulty_barrier<config::threads> {
 
 // What a run with this fault is: refused by the machine, wrong, or (the fault was not caught)
 // right.
+struct faulty_threads {
+  fault const& what;
+  template <class Kernel, class Body>
+  void run(sound_machine& sound, Body const& body) const {
+    faulty_machine machine(sound, what);
+    body(machine);
+  }
+};
+
 enum class outcome { refused, wrong, right };
 
 outcome with_fault(support::linear_shape const& shape, fault what, emulated_gpu const& gpu) {
   using wane::decay_as;
   support::linear_case<decay_as::log, float> run(shape);
   auto const call = [&](auto const& op, auto output, auto const& options) {
-    std::vector<std::max_align_t> memory(1 << 16);
-    auto arguments = wane::cuda::scan_call<config>(
-        op, output, wane::cuda::workspace{memory.data(), memory.size() * 16}, options);
-    std::memset(memory.data(), 0, arguments.work.zeroed_bytes);
-    arguments.blocks = gpu.blocks;
-    wane::testing::emulated_grid<config::threads> grid(gpu, arguments.layout.bytes);
-    grid.run([&](sound_machine& sound) {
-      faulty_machine machine(sound, what);
-      wane::cuda::scan_kernel<config, false>(machine, arguments);
-    });
+    wane::testing::impl::run_named<config>(
+        wane::testing::impl::emulated_queue<faulty_threads>(gpu, {what}), op, output, options);
   };
   what.from = &run.decay(0, 0, 0, 0);
   try {

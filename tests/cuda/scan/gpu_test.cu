@@ -51,14 +51,15 @@ TEST_F(GpuScan, IsCapturedInAGraph) {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t work = nullptr;
-  using wane::cuda::check;
-  check(cudaStreamCreate(&stream), "cudaStreamCreate");
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  using wane::cuda::throw_on_error;
+  throw_on_error(cudaStreamCreate(&stream), "cudaStreamCreate");
+  throw_on_error(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal),
+                 "cudaStreamBeginCapture");
   wane::cuda::run(wane::cuda::stream{stream}, op, output, memory);
-  check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-  check(cudaGraphInstantiate(&work, graph, 0), "cudaGraphInstantiate");
-  for (int n = 0; n < 3; ++n) check(cudaGraphLaunch(work, stream), "cudaGraphLaunch");
-  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  throw_on_error(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+  throw_on_error(cudaGraphInstantiate(&work, graph, 0), "cudaGraphInstantiate");
+  for (int n = 0; n < 3; ++n) throw_on_error(cudaGraphLaunch(work, stream), "cudaGraphLaunch");
+  throw_on_error(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   copies.bring_back(run.output.view().data);
   run.shape.carries = false;
   for (float& s : run.initial.values()) s = 0;
@@ -69,9 +70,9 @@ TEST_F(GpuScan, IsCapturedInAGraph) {
       },
       [](auto...) {});
   EXPECT_LT(near.both(), support::bound_of<float>(50000));
-  check(cudaGraphExecDestroy(work), "cudaGraphExecDestroy");
-  check(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  check(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  throw_on_error(cudaGraphExecDestroy(work), "cudaGraphExecDestroy");
+  throw_on_error(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  throw_on_error(cudaStreamDestroy(stream), "cudaStreamDestroy");
 }
 
 }  // namespace

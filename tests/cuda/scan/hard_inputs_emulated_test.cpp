@@ -99,8 +99,8 @@ TEST(EmulatedScanHardInputs, PositionsGoOnFromTheState) {
 TEST(EmulatedScanHardInputs, WrongCallsAreRefusedBeforeAnythingIsWritten) {
   linear_case<decay_as::log, float> run({.time = 10, .columns = 2});
   auto const call = [&](auto const& options, wane::cuda::workspace memory) {
-    (void)wane::cuda::scan_call<wane::testing::small_scan>(run.op(), run.output.view(), memory,
-                                                           options);
+    (void)wane::cuda::impl::scan_call<wane::testing::small_scan>(run.op(), run.output.view(),
+                                                                 memory, options);
   };
   alignas(16) std::byte memory[4096];
   auto options = run.options();

@@ -13,7 +13,8 @@ namespace {
 using spectra::window_shape;
 
 TEST(EmulatedLaplace, KeepsTheLaws) {
-  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  emulated_runner<cuda::impl::scan_config<32, 1, 1, 64, 512>> const runner(
+      {.order = turns::last_taken});
   support::laplace_size const one{.batch = 1, .tokens = 97, .heads = 1, .columns = 5},
       other{.batch = 1, .columns = 33, .by_column = true, .masked = true};
   support::expect_to_hold(

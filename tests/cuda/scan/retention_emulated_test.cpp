@@ -11,7 +11,8 @@ namespace wane::testing {
 namespace {
 
 TEST(EmulatedRetention, KeepsTheLaws) {
-  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  emulated_runner<cuda::impl::scan_config<32, 1, 1, 64, 512>> const runner(
+      {.order = turns::last_taken});
   for (index columns : {1, 33}) {
     support::expect_to_hold(
         check_laws(support::retention_problem<float>{.batch = 1, .heads = 2, .columns = columns},
@@ -23,7 +24,8 @@ TEST(EmulatedRetention, KeepsTheLaws) {
 }
 
 TEST(EmulatedRetention, KeepsTheLawsOnBanks) {
-  emulated_runner<cuda::scan_config<32, 1, 1, 64, 512>> const runner({.order = turns::last_taken});
+  emulated_runner<cuda::impl::scan_config<32, 1, 1, 64, 512>> const runner(
+      {.order = turns::last_taken});
   using nearest = support::banks<float, spectra::routing::nearest>;
   using linear = support::banks<double, spectra::routing::linear>;
   support::retention_problem<float, nearest> in_float{

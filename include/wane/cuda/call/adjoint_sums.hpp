@@ -6,7 +6,7 @@
 #include "wane/cuda/call/sequences.hpp"
 #include "wane/cuda/scan/plan.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // Has a recurrence gradients that are sums over columns, and does a sink take them? Where decays
 // are by element or there is a skip, the sums mean nothing.
@@ -25,8 +25,8 @@ struct row_sums {
   wide decay{0}, key{0}, query{0};
 };
 
-// Sums over the columns of a tile of what a token's terms get: of each row the decay, the key and
-// the query, as far as they are there, kind after kind; last direct.
+// Sums over the columns of a tile of the gradients of a token's terms. Their order: decays of all
+// rows, keys, queries, each kind only if tokens have it; last direct.
 template <class Op>
 struct token_sums {
   using Token = token_of<Op>;
@@ -38,8 +38,8 @@ struct token_sums {
   WANE_HOST_DEVICE static index numbers(index rows) { return kinds * rows + has_direct<Token>; }
 };
 
-// The bytes of workspace for sums: those of all tiles of a time-invariant recurrence, which are
-// sums over tokens too, or of all tokens, for each group of columns.
+// The bytes of workspace for sums, for each group of columns: one sum a tile where the recurrence
+// is time-invariant, since these are sums over tokens too, else one sum a token.
 template <class Op>
 std::size_t bytes_of_sums(scan_plan const& plan) {
   using V = accumulate_type<Op>;
@@ -47,9 +47,9 @@ std::size_t bytes_of_sums(scan_plan const& plan) {
   if constexpr (!gives_sums<Op>)
     return 0;
   else if constexpr (time_invariant<Op>)
-    return size(plan.lines * plan.tiles * (plan.shape.rows + 1)) * sizeof(row_sums<V>);
+    return size(plan.strips * plan.tiles * (plan.shape.rows + 1)) * sizeof(row_sums<V>);
   else
-    return size(plan.lines * plan.shape.time * token_sums<Op>::numbers(plan.shape.rows)) *
+    return size(plan.strips * plan.shape.time * token_sums<Op>::numbers(plan.shape.rows)) *
            sizeof(V);
 }
 
@@ -67,10 +67,10 @@ index blocks_of_sums(scan_plan const& plan) {
   recurrence_shape const& shape = plan.shape;
   if constexpr (time_invariant<Op>) return shape.heads * (shape.rows + 1);
   index const tokens = tokens_of_sums<Op>(shape.rows);
-  return plan.lines / plan.column_tiles * ((shape.time + tokens - 1) / tokens);
+  return plan.strips / plan.column_tiles * ((shape.time + tokens - 1) / tokens);
 }
 
-// The sum of what the threads of a block have, for thread 0. Passes two barriers.
+// The sum over the threads of a block; thread 0 has it. Passes two barriers.
 template <class M, class V>
 WANE_HOST_DEVICE row_sums<V> sum_of_block(M& machine, row_sums<V> sums, row_sums<V>* exchange) {
   int const thread = machine.thread();
@@ -93,7 +93,7 @@ WANE_HOST_DEVICE row_sums<V> sum_of_block(M& machine, row_sums<V> sums, row_sums
   return sums;
 }
 
-// One block a head and row: adds up the sums of all tiles, in a fixed order, and hands them over.
+// One block a head and row: adds up the sums of all tiles, in a fixed order, and calls the sink.
 template <machine M, class Arguments>
 WANE_HOST_DEVICE void sum_tiles(M& machine, Arguments const& a, index block) {
   using Op = decltype(Arguments::op);
@@ -103,7 +103,7 @@ WANE_HOST_DEVICE void sum_tiles(M& machine, Arguments const& a, index block) {
   index const head = block / (rows + 1), i = block % (rows + 1);
   index const of_head = a.plan.column_tiles * a.plan.tiles;  // tiles of a row of the batch
   row_sums<V> sums;
-  for (index n = machine.thread(); n < a.plan.lines / (heads * a.plan.column_tiles) * of_head;
+  for (index n = machine.thread(); n < a.plan.strips / (heads * a.plan.column_tiles) * of_head;
        n += M::threads) {
     index const tile = (n / of_head * heads + head) * of_head + n % of_head;
     auto const& more = a.tile_sums[tile * (rows + 1) + i];
@@ -120,7 +120,7 @@ WANE_HOST_DEVICE void sum_tiles(M& machine, Arguments const& a, index block) {
     if (i == rows) sink.whole(token_gradient<V>{as_v(sums.decay), as_v(sums.key)});
 }
 
-// Hands a token over, its rows first.
+// Calls the sink for a token, its rows first.
 template <class Sink, class V>
 WANE_HOST_DEVICE void give_token(Sink const& sink, all_gradients<V> const& g) {
   if constexpr (takes_rows<Sink, V>)
@@ -132,7 +132,7 @@ WANE_HOST_DEVICE void give_token(Sink const& sink, all_gradients<V> const& g) {
 }
 
 // One block for some tokens of a head: adds up over the groups of columns, in their order, and
-// hands every token over.
+// calls the sink for every token.
 template <bool Packed, machine M, class Arguments>
 WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index block) {
   using Op = decltype(Arguments::op);
@@ -141,7 +141,7 @@ WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index blo
   using sums = token_sums<Op>;
   index const rows = a.plan.shape.rows, time = a.plan.shape.time, tiles = a.plan.column_tiles;
   index const most = tokens_of_sums<Op>(rows), blocks = (time + most - 1) / most;
-  index const walk = block / blocks, first = block % blocks * most;
+  index const row_head = block / blocks, first = block % blocks * most;
   index const count = at_most(most, time - first);
   // Of each token five kinds of rows, as all_gradients has them, and direct.
   index const room = 5 * rows + 1, each = sums::numbers(rows);
@@ -155,7 +155,7 @@ WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index blo
       if (!there[earlier]) number -= rows;
     wide total{0};
     for (index c = 0; there[kind] && c < tiles; ++c)
-      total += wide(a.token_sums[((walk * tiles + c) * time + first + token) * each + number]);
+      total += wide(a.token_sums[((row_head * tiles + c) * time + first + token) * each + number]);
     machine.write_shared(tokens + n, static_cast<V>(total));
   }
   machine.barrier();
@@ -164,11 +164,11 @@ WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index blo
   wide decay{0};
   for (index i = 0; i < rows; ++i) decay += wide(machine.read_shared(g + i));
   token_gradient<V> const whole{static_cast<V>(decay), machine.read_shared(g + 5 * rows)};
-  index const batch = walk / a.plan.shape.heads, head = walk % a.plan.shape.heads;
+  index const batch = row_head / a.plan.shape.heads, head = row_head % a.plan.shape.heads;
   sequence_cursor<Packed> const cursor(a.sequences, batch, first + machine.thread());
   auto const sink = sink_at(a.gradients, a.op, cursor.at(batch, head));
   give_token(sink, all_gradients<V>{rows, false, g, g + rows, g + 2 * rows, g + 3 * rows,
                                     g + 4 * rows, whole});
 }
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -1,4 +1,4 @@
-// What every call of wane::cuda asks for: memory, and checks that read no tensor.
+// workspace, and the checks that every call of wane::cuda makes without reading a tensor.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,10 +12,17 @@ namespace wane::cuda {
 
 // Memory that the caller lends for the time of a call, aligned to 16 bytes as cudaMalloc does; its
 // contents mean nothing before or after.
+//   std::size_t const bytes = wane::cuda::workspace_bytes(op);
+//   wane::cuda::workspace lent{nullptr, bytes};
+//   wane::cuda::throw_on_error(cudaMalloc(&lent.data, bytes), "cudaMalloc");
 struct workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
 };
+
+}  // namespace wane::cuda
+
+namespace wane::cuda::impl {
 
 // A token whose pairs are numbers for all columns alike.
 template <class Token>
@@ -139,4 +146,4 @@ index checked_adjoint_call(Op const& op, sequence_view<Out> const& output_gradie
   return sequences;
 }
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

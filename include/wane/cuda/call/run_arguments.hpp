@@ -6,7 +6,7 @@
 #include "wane/cuda/call/sequences.hpp"
 #include "wane/cuda/machine/machine.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 template <class Op, class Out, class State>
 struct run_arguments {
@@ -36,4 +36,4 @@ WANE_HOST_DEVICE void write_positions(M& machine, Arguments const& a, std::uint6
         (a.sequences.positions ? a.sequences.positions[n] : 0) + a.sequences.length(n);
 }
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

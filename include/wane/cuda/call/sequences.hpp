@@ -4,8 +4,9 @@
 
 #include "wane/core/recurrence/place.hpp"
 #include "wane/core/state/state.hpp"
+#include "wane/cuda/machine/machine.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // The sequences of a run: the rows of the batch, or packed in one row. `starts` and positions are
 // read where the kernel runs.
@@ -89,4 +90,4 @@ class sequence_cursor {
   index time_, sequence_, begin_, end_, seen_;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -6,7 +6,7 @@
 #include "wane/cuda/call/adjoint_sums.hpp"
 #include "wane/cuda/chunks/warp.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // How tokens of 16 fade and erase, as the gradients of their terms ask for it.
 template <class Token>
@@ -67,14 +67,14 @@ class chunk_adjoint
     : chunk_warp<Config, Precision, M, chunk_adjoint_arguments<Op, Out, Gradients, State>> {
   using base = chunk_warp<Config, Precision, M, chunk_adjoint_arguments<Op, Out, Gradients, State>>;
   using base::a_, base::at_, base::machine_, base::products_, base::warps;
-  using base::tokens, base::fades, base::erases, base::general, base::of_factor, base::tiles;
-  using typename base::Token, typename base::tile, typename base::token_tiles,
+  using base::tokens, base::fades, base::erases, base::general, base::of_factor, base::fragments;
+  using typename base::Token, typename base::fragment, typename base::token_fragments,
       typename base::warp_state, typename base::stored;
   using numbers = typename chunk_sums<Token>::numbers;
   using kept_state = typename base::template state_memory<stored>;
   using Sink = sink_of<Gradients, Op>;
   static constexpr bool sums = takes_sums<Gradients, Op>;
-  static constexpr int line = column_stride<Config>;
+  static constexpr int column_step = column_stride<Config>;
 
  public:
   WANE_HOST_DEVICE chunk_adjoint(M& machine,
@@ -143,9 +143,9 @@ class chunk_adjoint
   // The chunk that is prepared, back through the columns of this warp. Ends behind a barrier
   // of what the columns get.
   WANE_INLINE void take(warp_state& cotangent, index number) {
-    token_tiles const value = this->columns_of(at_.value);
-    token_tiles const of_output = this->columns_of(at_.output_gradient);
-    token_tiles of_value, of_erased;
+    token_fragments const value = this->columns_of(at_.value);
+    token_fragments const of_output = this->columns_of(at_.output_gradient);
+    token_fragments of_value, of_erased;
     if constexpr (erases)
       if (gives()) put_written(value, number);
     this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
@@ -183,11 +183,11 @@ class chunk_adjoint
   }
 
   // What the tokens write or, in a general memory, erase, from the state before the chunk.
-  WANE_INLINE void put_written(token_tiles const& value, index number) const {
-    token_tiles erased, written;
+  WANE_INLINE void put_written(token_fragments const& value, index number) const {
+    token_fragments erased, written;
     auto const kept = this->kept(number);
     this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
-      tile s[of_factor];
+      fragment s[of_factor];
       unroll<of_factor>([&](auto n) WANE_INLINE_LAMBDA {
         for (int e = 0; e < 4; ++e) s[n].of[e] = kept.read(k * of_factor + n, e);
       });
@@ -203,13 +203,13 @@ class chunk_adjoint
     chunk_sums<Token> const of{all};
     stored* const to = a_.sums + (number * a_.pieces + this->piece_) * of.size();
     kept_state const kept = this->kept(number);
-    this->template over_state<(tiles + 3) / 4>([&](auto part) WANE_INLINE_LAMBDA {
+    this->template over_state<(fragments + 3) / 4>([&](auto part) WANE_INLINE_LAMBDA {
       int const first = part * 4;
       if (8 * first >= all) return;
       if (part > 0) machine_.barrier();
       unroll<4>([&](auto n) WANE_INLINE_LAMBDA {
         int const r = first + n;
-        if (r < tiles && 8 * r < all) put_rows(cotangent[r], kept, r, n);
+        if (r < fragments && 8 * r < all) put_rows(cotangent[r], kept, r, n);
       });
       machine_.barrier();
       int const now = at_most(all - 8 * first, rows_at_a_time);
@@ -220,9 +220,9 @@ class chunk_adjoint
     multiply_columns(to, of);
   }
   // Tile r of cotangent and state into [row][column], the rows from 8 n on.
-  WANE_INLINE void put_rows(tile const& cotangent, kept_state const& kept, int r, int n) const {
+  WANE_INLINE void put_rows(fragment const& cotangent, kept_state const& kept, int r, int n) const {
     for (int e = 0; e < 4; ++e) {
-      int const to = (8 * n + products_.column() + e % 2) * line + this->column_of_number(e);
+      int const to = (8 * n + products_.column() + e % 2) * column_step + this->column_of_number(e);
       this->template put<float>(at_.cotangent, to, cotangent.of[e]);
       this->template put<float>(at_.state, to, kept.read(r, e));
     }
@@ -243,8 +243,8 @@ class chunk_adjoint
   WANE_INLINE void multiply_row_kind(stored* to, chunk_sums<Token> const& of, int number,
                                      std::size_t tokens_of, std::size_t rows_of, int first,
                                      int row) const {
-    tile const sum =
-        this->template pairs<float, Config::columns, line>(tokens_of, rows_of, row / 8);
+    fragment const sum =
+        this->template pairs<float, Config::columns, column_step>(tokens_of, rows_of, row / 8);
     for (int e = 0; e < 4; ++e)
       to[of.of_row(number + products_.row() + 8 * (e / 2),
                    first + row + products_.column() + e % 2)] = stored(sum.of[e]);
@@ -256,8 +256,8 @@ class chunk_adjoint
       int const row = n / 4;
       float sum = 0;
       for (int j = n % 4; row < count && j < Config::columns; j += 4)
-        sum = multiply_add(this->template get<float>(at_.state, row * line + j),
-                           this->template get<float>(at_.cotangent, row * line + j), sum);
+        sum = multiply_add(this->template get<float>(at_.state, row * column_step + j),
+                           this->template get<float>(at_.cotangent, row * column_step + j), sum);
       sum = sum_of_neighbours<4>(machine_, sum);
       if (n % 4 == 0 && row < count) to[of.of_row(numbers::of_state, first + row)] = stored(sum);
     }
@@ -267,7 +267,8 @@ class chunk_adjoint
     auto const multiply = [&](int kind, std::size_t reader, std::size_t writer) {
       for (int n = 0; n < 2; ++n)
         if ((2 * kind + n) % warps == machine_.thread() / warp_size) {
-          tile const sum = this->template pairs<float, Config::columns, line>(reader, writer, n);
+          fragment const sum =
+              this->template pairs<float, Config::columns, column_step>(reader, writer, n);
           for (int e = 0; e < 4; ++e)
             to[of.of_pair(kind, products_.row() + 8 * (e / 2),
                           8 * n + products_.column() + e % 2)] = stored(sum.of[e]);
@@ -290,4 +291,4 @@ class chunk_adjoint
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

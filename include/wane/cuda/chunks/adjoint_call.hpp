@@ -5,7 +5,7 @@
 #include "wane/cuda/chunks/call.hpp"
 #include "wane/cuda/chunks/gradients.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // The workspace: counters of both walks, the states before all chunks, sums over columns, and what
 // is between segments.
@@ -81,17 +81,63 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
       numbers_of_chunks(list, sequences) * shape.heads};
 }
 
-// The kernels behind the run, as every thread of the machine runs them.
-template <class Config, machine M, class Op, class Out, class Gradients, class State>
-WANE_INLINE void chunk_adjoint_kernel(
-    M& machine, chunk_adjoint_arguments<Op, Out, Gradients, State> const& arguments) {
-  chunk_adjoint<Config, precision_for<Out>, M, Op, Out, Gradients, State>(machine, arguments)();
+// The kernel that goes back: workers take columns of the cotangent through the tokens. A processor
+// of sm_80 has shared memory for two of most blocks.
+struct chunk_adjoint_kernel : configured_kernel {
+  template <class Config, class Arguments>
+  static constexpr int resident = 2;
+  template <class Config, class Arguments>
+  static std::size_t shared_bytes(Arguments const&) {
+    return Arguments::template layout<Config>.bytes;
+  }
+  template <class Config, machine M, class Op, class Out, class Gradients, class State>
+  WANE_INLINE static void run(M& machine,
+                              chunk_adjoint_arguments<Op, Out, Gradients, State> const& a, index) {
+    chunk_adjoint<Config, precision_for<Out>, M, Op, Out, Gradients, State>(machine, a)();
+  }
+};
+
+// The kernel that turns sums over columns into gradients, a block for each chunk of a head.
+struct chunk_gradients_kernel : configured_kernel {
+  template <class Config, class Arguments>
+  static constexpr int resident = 1;
+  template <class Config, class Arguments>
+  static std::size_t shared_bytes(Arguments const&) {
+    return Arguments::template layout<Config>.bytes;
+  }
+  template <class Config, machine M, class Op, class Out, class Gradients, class State>
+  WANE_INLINE static void run(M& machine,
+                              chunk_gradient_arguments<Op, Out, Gradients, State> const& a,
+                              index block) {
+    chunk_gradients<Config, precision_for<Out>, M,
+                    chunk_gradient_arguments<Op, Out, Gradients, State>>(machine, a, block)();
+  }
+};
+
+// Before anything is queued, so that nothing is queued where one of the kernels is refused.
+template <class Config, class Queue, class Op, class Dy, class Gradients, class State>
+void prepare_chunk_adjoint(Queue const& queue,
+                           chunk_adjoint_calls<Op, Dy, Gradients, State> const& calls) {
+  queue.template prepare<chunk_adjoint_kernel, Config>(calls.backward);
+  if constexpr (takes_sums<Gradients, Op>)
+    queue.template prepare<chunk_gradients_kernel, Config>(calls.last());
 }
-template <class Config, machine M, class Op, class Out, class Gradients, class State>
-WANE_INLINE void chunk_gradients_kernel(
-    M& machine, chunk_gradient_arguments<Op, Out, Gradients, State> const& arguments, index block) {
-  chunk_gradients<Config, precision_for<Out>, M,
-                  chunk_gradient_arguments<Op, Out, Gradients, State>>(machine, arguments, block)();
+template <class Config, class Queue, class Op, class Dy, class Gradients, class State>
+void queue_prepared_adjoint(Queue const& queue,
+                            chunk_adjoint_calls<Op, Dy, Gradients, State> const& calls) {
+  queue_segments<chunk_kernel, Config>(queue, calls.forward);
+  queue_segments<chunk_adjoint_kernel, Config>(queue, calls.backward);
+  if constexpr (takes_sums<Gradients, Op>)
+    queue.template run_blocks<chunk_gradients_kernel, Config>(calls.last(), calls.chunks);
 }
 
-}  // namespace wane::cuda
+template <class Config, class Queue, class Op, class Out, class Gradients, class State>
+void queue_chunk_adjoint(Queue const& queue, Op const& op,
+                         sequence_view<Out> const& output_gradient, Gradients const& gradients,
+                         workspace const& memory, adjoint_options<State> const& options) {
+  auto const calls = chunk_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
+  prepare_chunk_adjoint<Config>(queue, calls);
+  queue_prepared_adjoint<Config>(queue, calls);
+}
+
+}  // namespace wane::cuda::impl

@@ -6,7 +6,7 @@
 #include "wane/cuda/chunks/links.hpp"
 #include "wane/cuda/chunks/walk.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // Counters come first, also in that of an adjoint.
 inline constexpr std::size_t bytes_of_counters = 2 * sizeof(std::uint64_t);
@@ -45,6 +45,20 @@ chunk_arguments<Op, Out, State> chunk_call(Op const& op, sequence_view<Out> outp
   return {common, {shape, pieces_of<Config>(shape.columns), counters, nullptr}, cut};
 }
 
+// The kernel: workers take columns of the state through the tokens.
+struct chunk_kernel : configured_kernel {
+  template <class Config, class Arguments>
+  static constexpr int resident = chunk_blocks<Config, token_of<decltype(Arguments::op)>>;
+  template <class Config, class Arguments>
+  static std::size_t shared_bytes(Arguments const&) {
+    return Arguments::template layout<Config>.bytes;
+  }
+  template <class Config, machine M, class Op, class Out, class State>
+  WANE_INLINE static void run(M& machine, chunk_arguments<Op, Out, State> const& a, index) {
+    chunk_walk<Config, precision_for<Out>, M, Op, Out, State>(machine, a)();
+  }
+};
+
 // Calls walk(arguments), or, where sequences are cut, it twice and link(arguments) between.
 template <class Arguments, class Walk, class Link>
 void in_segments(Arguments const& all, Walk const& walk, Link const& link) {
@@ -58,10 +72,21 @@ void in_segments(Arguments const& all, Walk const& walk, Link const& link) {
   walk(part);
 }
 
-// The kernel, as every thread of the machine runs it.
-template <class Config, machine M, class Op, class Out, class State>
-WANE_INLINE void chunk_kernel(M& machine, chunk_arguments<Op, Out, State> const& arguments) {
-  chunk_walk<Config, precision_for<Out>, M, Op, Out, State>(machine, arguments)();
+// A kernel that walks chunks, forward or back, over whole sequences or over their segments.
+template <class Kernel, class Config, class Queue, class Arguments>
+void queue_segments(Queue const& queue, Arguments const& all) {
+  in_segments(
+      all, [&](auto const& part) { queue.template run_workers<Kernel, Config>(part); },
+      [&](auto const& part) {
+        queue.template run_blocks<chunk_link_kernel, typename Config::any_rows>(
+            part, blocks_of_links(part));
+      });
 }
 
-}  // namespace wane::cuda
+template <class Config, class Queue, class Op, class Out, class State>
+void queue_chunks(Queue const& queue, Op const& op, sequence_view<Out> const& output,
+                  workspace const& memory, run_options<State> const& options) {
+  queue_segments<chunk_kernel, Config>(queue, chunk_call<Config>(op, output, memory, options));
+}
+
+}  // namespace wane::cuda::impl

@@ -5,7 +5,7 @@
 #include "wane/core/chunk/term_gradients.hpp"
 #include "wane/cuda/chunks/adjoint.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 template <class Op, class Out, class Gradients, class State>
 struct chunk_gradient_arguments : chunk_adjoint_arguments<Op, Out, Gradients, State> {
@@ -102,10 +102,10 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
   }
 
   WANE_INLINE void give(place<> where, int t) const {
-    auto const line = [&](std::size_t array) {
+    auto const row_of = [&](std::size_t array) {
       return this->template shared<float>(array) + t * stride;
     };
-    float* const decay = line(at_.decay_gradient);
+    float* const decay = row_of(at_.decay_gradient);
     double of_head = 0;
     for (int i = 0; i < a_.shape.rows; ++i)
       of_head += static_cast<double>(machine_.read_shared(static_cast<float const*>(decay + i)));
@@ -115,10 +115,10 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
                all_gradients<float>{a_.shape.rows,
                                     false,
                                     decay,
-                                    line(at_.key),
-                                    line(at_.query),
-                                    line(at_.read),
-                                    line(at_.write),
+                                    row_of(at_.key),
+                                    row_of(at_.query),
+                                    row_of(at_.read),
+                                    row_of(at_.write),
                                     {static_cast<float>(of_head), direct}});
   }
 
@@ -127,4 +127,4 @@ class chunk_gradients : chunk_terms<Config, Precision, M, Arguments> {
   typename Precision::stored const* const sums_;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "wane/cuda/chunks/plan.hpp"
-#include "wane/cuda/machine/machine.hpp"
+#include "wane/cuda/machine/kernel.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // The states that segments begin with, one after the other, from E, what each makes of none, and
 // from T, what it makes of unit vectors; of a walk back, which leaves another E, from T^T. A block
@@ -19,13 +19,14 @@ template <class Config, machine M, class Arguments>
 WANE_HOST_DEVICE void link_segments(M& machine, Arguments const& a, index block) {
   constexpr bool back = Arguments::goes_back;
   index const groups = (a.shape.columns + columns_of_links - 1) / columns_of_links;
-  index const line = block / groups, rows = whole_rows(a.shape.rows);
+  index const sequence_head = block / groups, rows = whole_rows(a.shape.rows);
   index const columns = (a.pieces + a.segments.unit_pieces) * Config::columns;
   index const column = block % groups * columns_of_links + machine.thread() % columns_of_links;
   constexpr index together = 8, step = Config::threads / columns_of_links * together;
   index const first = machine.thread() / columns_of_links * together;
   auto const state = [&](index segment) {
-    return a.segments.states + (segment * a.states * a.shape.heads + line) * rows * columns;
+    return a.segments.states +
+           (segment * a.states * a.shape.heads + sequence_head) * rows * columns;
   };
   for (index n = 2; n < a.segments.count; ++n) {
     float const* const before = state(n - 1);
@@ -46,4 +47,17 @@ WANE_HOST_DEVICE void link_segments(M& machine, Arguments const& a, index block)
   }
 }
 
-}  // namespace wane::cuda
+struct chunk_link_kernel : configured_kernel {
+  template <class Config, class Arguments>
+  static constexpr int resident = 1;
+  template <class Config, class Arguments>
+  static std::size_t shared_bytes(Arguments const&) {
+    return 0;
+  }
+  template <class Config, machine M, class Arguments>
+  WANE_HOST_DEVICE static void run(M& machine, Arguments const& a, index block) {
+    link_segments<Config>(machine, a, block);
+  }
+};
+
+}  // namespace wane::cuda::impl

@@ -6,7 +6,7 @@
 
 #include "wane/cuda/chunks/terms.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // One thread of a block. The recurrence of a chunk is that of micro_chunk.hpp. Everything that is
 // multiplied by decays is a ratio P_t / P_s of two tokens of the chunk, s before t, the product of
@@ -24,7 +24,7 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
   using base::tokens, base::by_row, base::erases, base::general, base::fades, base::in_logs;
   using typename base::Token, typename base::sight, typename base::row_terms;
   using products = unit_products<Precision, M>;
-  using tile = typename products::tile;
+  using fragment = typename products::fragment;
   using stored = typename Precision::stored;
 
   WANE_HOST_DEVICE chunk_pairs(M& machine, Arguments const& a)
@@ -96,13 +96,13 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
   static constexpr int warps = Config::threads / warp_size;
 
   // The products of all tokens by the tokens 8 n ... 8 n + 7, sums over `length` numbers of each.
-  template <class X, int length, int line>
-  WANE_INLINE tile pairs(std::size_t left, std::size_t right, int n) const {
-    tile sum = {};
-    unroll<length / (8 * products::tiles)>([&](auto part) WANE_INLINE_LAMBDA {
-      constexpr int i = part * 8 * products::tiles;
-      products_.add(sum, products_.read_left(this->template shared<X const>(left) + i, line),
-                    this->template shared<X const>(right) + 8 * n * line + i, line);
+  template <class X, int length, int row_step>
+  WANE_INLINE fragment pairs(std::size_t left, std::size_t right, int n) const {
+    fragment sum = {};
+    unroll<length / (8 * products::fragments)>([&](auto part) WANE_INLINE_LAMBDA {
+      constexpr int i = part * 8 * products::fragments;
+      products_.add(sum, products_.read_left(this->template shared<X const>(left) + i, row_step),
+                    this->template shared<X const>(right) + 8 * n * row_step + i, row_step);
     });
     return sum;
   }
@@ -249,7 +249,7 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
     if constexpr (general) multiply(3, false, read, write, at_.read_write);
   }
   template <int what>
-  WANE_INLINE void put_pairs(tile const& x, int n, bool by_query, std::size_t to) const {
+  WANE_INLINE void put_pairs(fragment const& x, int n, bool by_query, std::size_t to) const {
     for (int e = 0; e < 4; ++e) {
       int const t = products_.row() + 8 * (e / 2), s = 8 * n + products_.column() + e % 2;
       bool const counts = s < t || (s == t && by_query && !strictly_causal<Token>);
@@ -292,4 +292,4 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -5,9 +5,10 @@
 #include "wane/core/chunk/micro_chunk.hpp"
 #include "wane/core/recurrence/recurrence.hpp"
 #include "wane/cuda/call/run_arguments.hpp"
+#include "wane/cuda/machine/kernel.hpp"
 #include "wane/cuda/machine/unit_products.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // Tokens that a block takes at a time: what the matrix unit sums over, at once or in two.
 inline constexpr int chunk_tokens = 16;
@@ -21,6 +22,8 @@ struct chunk_config {
   static constexpr int columns = Warps * 16;
   static constexpr int most_rows = MostRows;
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
+  // The same for kernels in which the number of rows decides nothing.
+  using any_rows = chunk_config<Warps, 64, Wanted, LeastChunks>;
 };
 // Blocks of a run that a processor has registers for.
 template <class Config, class Token>
@@ -30,8 +33,6 @@ inline constexpr int chunk_blocks = Config::most_rows > 64 || (fading_of<Token> 
                                         : 3;
 inline constexpr int device_warps = 4;  // of a block on a GPU
 inline constexpr int most_rows_on_device = 256;
-// Where the number of rows decides nothing.
-using any_chunk_config = chunk_config<device_warps, 64>;
 
 // Every chunk has a number, in the order of sequences and, within one, of its walk. Where sequences
 // are packed, some numbers have no chunk.
@@ -64,7 +65,7 @@ WANE_HOST_DEVICE index pieces_of(index columns) {
 WANE_HOST_DEVICE inline index whole_rows(index rows) { return (rows + 15) / 16 * 16; }
 
 // Arrays [.., rows of the state] and [.., chunk_tokens] have 8 numbers more, so that a warp reads
-// pairs of eight of their lines from all banks; [.., columns] has 4 more.
+// pairs of eight of their rows from all banks; [.., columns] has 4 more.
 inline constexpr int chunk_padding = 8;
 inline constexpr int chunk_stride = chunk_tokens + chunk_padding;
 template <class Config>
@@ -171,14 +172,14 @@ struct chunk_segments {
                                 // and pieces of E and of T
   part now = part::whole;
 
-  // How often lines are walked: what the last makes of a state nobody asks.
+  // How many segments are walked: the effect of the last one is not needed.
   WANE_HOST_DEVICE index walks() const { return now == part::effects ? count - 1 : count; }
 
-  // Of so many lines, which a block takes each.
+  // For a walk of so many blocks, one for each whole sequence.
   template <class Config>
-  static chunk_segments of(index lines, sequence_list const& all) {
+  static chunk_segments of(index blocks, sequence_list const& all) {
     index const chunks = chunks_in(all.time);
-    index const count = at_most(at_most(most, Config::wanted / at_least(index{1}, lines)),
+    index const count = at_most(at_most(most, Config::wanted / at_least(index{1}, blocks)),
                                 chunks / Config::least_chunks);
     if (all.starts || count < 3) return {1, all.time};
     index const each = (chunks + count - 1) / count;
@@ -197,10 +198,12 @@ struct chunk_segments {
 template <class Stored>
 struct chunk_walks {
   recurrence_shape shape;
-  index pieces;             // of the columns of a head
-  std::uint64_t* counters;  // tickets, and blocks that have ended; zero at first
-  Stored* kept;             // states before chunks, [number][head][row][column], whole rows and
-                            // pieces; of a run none
+  index pieces;            // of the columns of a head
+  std::uint64_t* tickets;  // then the number of blocks that have ended; zero at first
+  Stored* kept;            // states before chunks, [number][head][row][column], whole rows and
+                           // pieces; of a run none
+
+  kernel_counters counters() const { return {tickets, 2 * sizeof(std::uint64_t)}; }
 };
 template <class Op, class Out, class State>
 struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks<stored_for<Out>> {
@@ -219,4 +222,4 @@ struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks<stored_for<O
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -8,7 +8,7 @@
 #include "wane/cuda/chunks/plan.hpp"
 #include "wane/cuda/machine/lane_sums.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // One thread of a block.
 template <class Config, class Precision, machine M, class Arguments>
@@ -66,18 +66,18 @@ class chunk_terms {
     body(std::false_type{});
   }
 
-  // Lines of memory that hold `count` neighbours, shared among the threads of a token.
+  // Asks for the cache lines that hold `count` numbers, shared out among the threads of a token.
   struct asks {
-    static constexpr index line = 128;
+    static constexpr index cache_line = 128;
     M& machine;
     int lane;
 
     template <class T>
     WANE_INLINE void operator()(T const* row, index count) const {
       auto const* const first = reinterpret_cast<std::byte const*>(row);
-      auto const before = static_cast<index>(reinterpret_cast<std::uintptr_t>(row) % line);
+      auto const before = static_cast<index>(reinterpret_cast<std::uintptr_t>(row) % cache_line);
       index const bytes = before + count * static_cast<index>(sizeof(T));
-      for (index at = lane * line; at < bytes; at += lanes * line)
+      for (index at = lane * cache_line; at < bytes; at += lanes * cache_line)
         machine.ask_for(first + at_least(index{0}, at - before));
     }
     WANE_INLINE void number(void const* x) const {
@@ -167,4 +167,4 @@ class chunk_terms {
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

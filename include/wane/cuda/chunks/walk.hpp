@@ -4,14 +4,14 @@
 
 #include "wane/cuda/chunks/warp.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 template <class Config, class Precision, machine M, class Op, class Out, class State>
 class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, State>> {
   using base = chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, State>>;
   using base::a_, base::at_, base::machine_, base::products_;
   using base::tokens, base::erases, base::general, base::of_factor;
-  using typename base::Token, typename base::tile, typename base::token_tiles,
+  using typename base::Token, typename base::fragment, typename base::token_fragments,
       typename base::warp_state, typename base::stored;
   using part = chunk_segments::part;
 
@@ -21,7 +21,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
 
   WANE_INLINE void operator()() {
     this->for_work(a_.pieces_now(), [&](index n) WANE_INLINE_LAMBDA { walk(n); });
-    write_positions(machine_, a_, a_.counters + 1,
+    write_positions(machine_, a_, a_.tickets + 1,
                     this->template shared<std::uint64_t>(at_.ticket) + 1);
   }
 
@@ -79,7 +79,7 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
   WANE_INLINE void begin(warp_state& state, index segment) const {
     if (this->piece_ < a_.pieces) return base::begin(state, a_.initial, segment);
     index const unit = (this->piece_ - a_.pieces) * Config::columns;
-    this->template over_state<base::tiles>([&](auto r) WANE_INLINE_LAMBDA {
+    this->template over_state<base::fragments>([&](auto r) WANE_INLINE_LAMBDA {
       state[r] = {};
       for (int e = 0; e < 4; ++e)
         if (8 * r + products_.column() + e % 2 == unit + this->column_of_number(e))
@@ -96,11 +96,11 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
   // The chunk that is prepared, through the columns of this warp.
   WANE_INLINE void advance(warp_state& state, bool alone) {
     bool const reads = has_outputs();
-    token_tiles read, erased;
+    token_fragments read, erased;
     if (alone) {
       if constexpr (erases)
         this->for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
-          tile s[of_factor];
+          fragment s[of_factor];
           unroll<of_factor>([&](auto n) WANE_INLINE_LAMBDA {
             s[n] = where_read(state[k * of_factor + n], row + 8 * n);
           });
@@ -114,8 +114,8 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
         if (!alone) this->add_reads(erased, s, at_.faded_read, row);
       if (reads) this->add_reads(read, s, at_.faded_query, row);
     });
-    token_tiles const value = this->columns_of(at_.value);
-    token_tiles written = value;
+    token_fragments const value = this->columns_of(at_.value);
+    token_fragments written = value;
     if constexpr (erases) {
       erased = this->scaled(erased, at_.before_token);
       this->erase(value, erased, written);
@@ -135,8 +135,8 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
     if (reads) this->put_columns(at_.value, read);
   }
 
-  // A tile of the state, but for rows that a token which resets does not read to erase.
-  WANE_INLINE tile where_read(tile s, int row) const {
+  // A fragment of the state, but for rows that a token which resets does not read to erase.
+  WANE_INLINE fragment where_read(fragment s, int row) const {
     for (int e = 0; e < 4; ++e)
       if (static_cast<float>(
               this->template get<stored>(at_.faded_read, row + products_.column() + e % 2)) == 0.f)
@@ -145,4 +145,4 @@ class chunk_walk : chunk_warp<Config, Precision, M, chunk_arguments<Op, Out, Sta
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -4,7 +4,7 @@
 
 #include "wane/cuda/chunks/pairs.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // A block takes some columns of a head of a sequence through time; each of its warps has 16 of
 // them, and a state of theirs, transposed, in its registers from the first chunk to the last.
@@ -15,19 +15,20 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
  protected:
   using base::a_, base::at_, base::machine_, base::products_, base::rows, base::stride;
   using base::tokens, base::fades, base::by_row, base::erases, base::general;
-  using typename base::Token, typename base::products, typename base::tile, typename base::stored;
-  static constexpr int tiles = Config::most_rows / 8, of_factor = products::tiles;
+  using typename base::Token, typename base::products, typename base::fragment,
+      typename base::stored;
+  static constexpr int fragments = Config::most_rows / 8, of_factor = products::fragments;
 
   WANE_INLINE chunk_warp(M& machine, Arguments const& a) : base(machine, a) {}
 
   // What two products by all of the chunk's tokens give: [16 columns][16 tokens].
-  struct token_tiles {
-    tile of[2] = {};
+  struct token_fragments {
+    fragment of[2] = {};
   };
 
   // What a warp has of the state: a variable of its own, whose address nobody takes. Up to 128 rows
   // are registers; more have a place in the thread's own memory, as loops index them.
-  using warp_state = tile[tiles];
+  using warp_state = fragment[fragments];
   static constexpr bool in_registers = rows <= 128;
   template <int count, class Body>
   WANE_INLINE static void over_state(Body const& body) {
@@ -39,9 +40,10 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE void for_work(index pieces, Walk const& walk) {
     auto const items = static_cast<std::uint64_t>(a_.work_items());
     for (std::uint64_t ticket; (ticket = take()) < items;) {
-      auto const item = static_cast<index>(ticket), line = item / pieces;
-      index const sequence = line / a_.shape.heads;
-      piece_ = item % pieces, head_ = line % a_.shape.heads, sequence_ = sequence % a_.states;
+      auto const item = static_cast<index>(ticket), sequence_head = item / pieces;
+      index const sequence = sequence_head / a_.shape.heads;
+      piece_ = item % pieces, head_ = sequence_head % a_.shape.heads,
+      sequence_ = sequence % a_.states;
       walk(sequence / a_.states);
     }
   }
@@ -51,8 +53,8 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE index place_of_chunk(index first_token) const {
     return (first_chunk(a_.sequences, sequence_) + first_token / tokens) * a_.shape.heads + head_;
   }
-  // Where this thread's numbers of a state lie in memory, from number 0 of tile 0 on, and how many
-  // rows and columns there are behind it.
+  // Where this thread's numbers of a state lie in memory, from number 0 of fragment 0 on, and how
+  // many rows and columns there are behind it.
   template <class X>
   struct state_memory {
     X* first;
@@ -99,7 +101,8 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   // body(k, its first row) for the factors of a product over all rows.
   template <class Body>
   WANE_INLINE static void for_factors(Body const& body) {
-    over_state<tiles / of_factor>([&](auto k) WANE_INLINE_LAMBDA { body(k, k * of_factor * 8); });
+    over_state<fragments / of_factor>([&](auto k)
+                                          WANE_INLINE_LAMBDA { body(k, k * of_factor * 8); });
   }
   template <class Body>
   WANE_INLINE static void for_numbers(Body const& body) {
@@ -112,29 +115,29 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   }
 
   // This warp's columns of an array [token][column], and back.
-  WANE_INLINE token_tiles columns_of(std::size_t array) const {
-    token_tiles x;
+  WANE_INLINE token_fragments columns_of(std::size_t array) const {
+    token_fragments x;
     for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
       x.of[n].of[e] = this->template get<float>(array, place_of_number(n, e));
     });
     return x;
   }
-  WANE_INLINE void put_columns(std::size_t array, token_tiles const& x) const {
+  WANE_INLINE void put_columns(std::size_t array, token_fragments const& x) const {
     for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
       this->template put<float>(array, place_of_number(n, e), x.of[n].of[e]);
     });
   }
 
   // to += what reads the rows from `row` on, [token][row], of the state s.
-  WANE_INLINE void add_reads(token_tiles& to, typename products::left const& s, std::size_t reads,
-                             int row) const {
+  WANE_INLINE void add_reads(token_fragments& to, typename products::left const& s,
+                             std::size_t reads, int row) const {
     for (int n = 0; n < 2; ++n)
       products_.add(to.of[n], s, this->template shared<stored const>(reads) + 8 * n * stride + row,
                     stride);
   }
   // The same of what was written, [row][token].
-  WANE_INLINE void add_writes(token_tiles& to, typename products::left const& s, std::size_t writes,
-                              int row) const {
+  WANE_INLINE void add_writes(token_fragments& to, typename products::left const& s,
+                              std::size_t writes, int row) const {
     for (int n = 0; n < 2; ++n)
       products_.add_transposed(
           to.of[n], s, this->template shared<stored const>(writes) + row * chunk_stride + 8 * n,
@@ -142,7 +145,7 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   }
   // to += x by the products [t][s] of the chunk's tokens, summed over s; or over t, `back`.
   template <bool back = false>
-  WANE_INLINE void add(token_tiles& to, token_tiles const& x, std::size_t pairs) const {
+  WANE_INLINE void add(token_fragments& to, token_fragments const& x, std::size_t pairs) const {
     for (int k = 0; k < 2; k += of_factor) {
       auto const a = products_.left_of(x.of + k);
       auto const* const from = this->template shared<float const>(pairs);
@@ -154,8 +157,8 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     }
   }
   template <bool back = false>
-  WANE_INLINE token_tiles product(token_tiles const& x, std::size_t pairs) const {
-    token_tiles sum;
+  WANE_INLINE token_fragments product(token_fragments const& x, std::size_t pairs) const {
+    token_fragments sum;
     add<back>(sum, x, pairs);
     return sum;
   }
@@ -163,15 +166,15 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   // not the unit that adds: its sums are cut off, not rounded, which over thousands of chunks would
   // go one way.
   template <bool back = false>
-  WANE_INLINE void write(warp_state& state, token_tiles const& x, std::size_t factors) const {
+  WANE_INLINE void write(warp_state& state, token_fragments const& x, std::size_t factors) const {
     write_after<back>(state, x, factors, [](int, int) WANE_INLINE_LAMBDA { return no_decay{}; });
   }
   // The same of a state that fades, if it has not `faded` already.
   template <bool back = false>
-  WANE_INLINE void write_faded(warp_state& state, token_tiles const& x, std::size_t factors,
+  WANE_INLINE void write_faded(warp_state& state, token_fragments const& x, std::size_t factors,
                                bool faded) const {
     if constexpr (fades) {
-      auto const decay = decay_of_tiles();
+      auto const decay = decay_of_fragments();
       write_after<back>(state, x, factors, [&](int r, int e) WANE_INLINE_LAMBDA {
         return faded ? split_decay<float>{1.f, 0.f} : decay(r, e);
       });
@@ -180,8 +183,8 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     }
   }
   // From what the tokens would erase of the state alone, what they erase and what they write.
-  WANE_INLINE void erase(token_tiles const& value, token_tiles& erased,
-                         token_tiles& written) const {
+  WANE_INLINE void erase(token_fragments const& value, token_fragments& erased,
+                         token_fragments& written) const {
     if constexpr (general) {
       add(erased, value, at_.read_key);
       erased = product(erased, at_.inverse);
@@ -193,7 +196,7 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     }
   }
   // x of every token by the decays of its head.
-  WANE_INLINE token_tiles scaled(token_tiles x, std::size_t by_token) const {
+  WANE_INLINE token_fragments scaled(token_fragments x, std::size_t by_token) const {
     if constexpr (fades && !by_row)
       for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
         x.of[n].of[e] *= this->template get<float>(by_token, token_of_number(n, e));
@@ -202,8 +205,8 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   }
   WANE_INLINE void fade(warp_state& state) const {
     if constexpr (fades) {
-      auto const decay = decay_of_tiles();
-      over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+      auto const decay = decay_of_fragments();
+      over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA {
         for (int e = 0; e < 4; ++e) state[r].of[e] = carried(decay(r, e), state[r].of[e], 0.f);
       });
     }
@@ -212,13 +215,13 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   // From memory, with zeros where there is none, and to it.
   template <class X>
   WANE_INLINE static void load(warp_state& state, state_memory<X> const& from) {
-    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+    over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA {
       for (int e = 0; e < 4; ++e) state[r].of[e] = from.read(r, e);
     });
   }
   template <class X>
   WANE_INLINE static void save(warp_state const& state, state_memory<X> const& to) {
-    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
+    over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA {
       for (int e = 0; e < 4; ++e)
         if (to.has(r, e)) to.at(r, e) = static_cast<X>(state[r].of[e]);
     });
@@ -235,7 +238,7 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE void begin(warp_state& state, view<X, 4> const& initial, index n) const {
     using part = chunk_segments::part;
     if (a_.segments.now == part::outputs) return load(state, before(n));
-    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA { state[r] = {}; });
+    over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA { state[r] = {}; });
     if (n == 0 && initial.data) load(state, memory_of(initial));
     if (a_.segments.now == part::effects && n == 0) save(state, before(0));
   }
@@ -247,8 +250,8 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE split_decay<float> decay_of(int i) const {
     return {this->template get<float>(at_.whole, i), this->template get<float>(at_.rest, i)};
   }
-  // The same for number e of tile r, decay(r, e).
-  WANE_INLINE auto decay_of_tiles() const {
+  // The same for number e of fragment r, decay(r, e).
+  WANE_INLINE auto decay_of_fragments() const {
     if constexpr (by_row)
       return [this](int r, int e)
                  WANE_INLINE_LAMBDA { return decay_of(8 * r + products_.column() + e % 2); };
@@ -256,13 +259,13 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
       return [all = decay_of(0)](int, int) WANE_INLINE_LAMBDA { return all; };
   }
   template <bool back, class Decay>
-  WANE_INLINE void write_after(warp_state& state, token_tiles const& x, std::size_t factors,
+  WANE_INLINE void write_after(warp_state& state, token_fragments const& x, std::size_t factors,
                                Decay const& decay) const {
     typename products::left a[2 / of_factor];
     for (int k = 0; k < 2 / of_factor; ++k) a[k] = products_.left_of(x.of + k * of_factor);
     auto const* const from = this->template shared<stored const>(factors);
-    over_state<tiles>([&](auto r) WANE_INLINE_LAMBDA {
-      tile sum = {};
+    over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA {
+      fragment sum = {};
       for (int k = 0; k < 2 / of_factor; ++k)
         if constexpr (back)
           products_.add_transposed(sum, a[k], from + 8 * of_factor * k * stride + 8 * r, stride);
@@ -276,7 +279,7 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE std::uint64_t take() {
     machine_.barrier();
     if (machine_.thread() == 0)
-      this->template put<std::uint64_t>(at_.ticket, 0, machine_.take(a_.counters));
+      this->template put<std::uint64_t>(at_.ticket, 0, machine_.take(a_.tickets));
     machine_.barrier();
     return this->template get<std::uint64_t>(at_.ticket, 0);
   }
@@ -286,4 +289,4 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

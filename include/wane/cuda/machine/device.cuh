@@ -8,7 +8,7 @@
 
 #include "wane/cuda/machine/matrix_unit.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 extern __shared__ __align__(16) std::byte device_shared_memory[];
 
@@ -138,4 +138,4 @@ class device_thread {
   using device_atomic = ::cuda::atomic_ref<T, ::cuda::thread_scope_device>;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -6,7 +6,7 @@
 #include "wane/core/recurrence/row_lanes.hpp"
 #include "wane/cuda/machine/machine.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // How many of a thread's `each` rows of a token are read before the first of them is used.
 constexpr int rows_at_once(int each) { return each % 8 == 0 ? 8 : each % 4 == 0 ? 4 : 1; }
@@ -24,7 +24,7 @@ WANE_INLINE void turns(Body const& body) {
   }
 }
 
-// The sum of x over every `count` neighbours of a warp, all of which get the same bits.
+// The sum of x over every `count` neighbours of a warp; it is the same bits in all of them.
 template <int count, machine M, class T>
 WANE_INLINE T sum_of_neighbours(M& machine, T x) {
   int const own = machine.thread() % warp_size;
@@ -33,7 +33,7 @@ WANE_INLINE T sum_of_neighbours(M& machine, T x) {
 }
 
 // Takes the place of own_sums where `lanes` neighbours of a warp share a token of up to `most_rows`
-// rows. All threads of the warp ask for the same sums; a token's threads get the same bits.
+// rows. All threads of the warp must call it together; a token's threads find the same bits.
 template <machine M, int lanes, int most_rows>
 struct lane_sums {
   static_assert(warp_size % lanes == 0);
@@ -68,7 +68,7 @@ struct lane_sums {
   }
 };
 
-// These, or where lanes are not all of one warp, which a GPU never has, own_sums.
+// lane_sums, or own_sums where the lanes of a token lie in several warps (only tests have such).
 template <machine M, int lanes, int most_rows>
 WANE_INLINE auto sums_of_lanes(M& machine) {
   if constexpr (warp_size % lanes == 0)
@@ -77,4 +77,4 @@ WANE_INLINE auto sums_of_lanes(M& machine) {
     return own_sums{};
 }
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

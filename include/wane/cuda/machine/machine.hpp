@@ -1,4 +1,4 @@
-// What a kernel asks of the machine it runs on; a GPU and an emulated one both give it.
+// machine: the operations that a kernel uses, provided by a GPU and by the emulated GPU.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,14 @@
 
 #include "wane/core/numbers/scalar.hpp"
 
-namespace wane::cuda {
+namespace wane::impl {}
+
+// Names of the core's internals are found from those of cuda.
+namespace wane::cuda::impl {
+using namespace wane::impl;
+}
+
+namespace wane::cuda::impl {
 
 // Threads that run in step and may shuffle.
 inline constexpr int warp_size = 32;
@@ -34,19 +41,20 @@ struct room {
 //   barrier()                waits for the block; what was written to shared memory is then seen
 //   any(x)                   a barrier; whether x was true of any thread
 //   shuffle(x, n)            x of thread n of the warp
-//   shuffle_up(x, n)         x of the thread n below in the warp, its own where there is none
+//   shuffle_up(x, n)         x of the thread n below in the warp; of the first n threads, x itself
 //   shared()                 the shared memory of the block, aligned to 16 bytes
 //   read_shared, write_shared    of what another thread reads or has written, behind a barrier
 //   copy(to, from, bytes)    starts a copy into shared memory; units of 1, 2, 4, 8 or 16 bytes
-//   ask_for(address)         of device memory, that will be read soon; changes nothing
+//   ask_for(address)         prefetches device memory that will be read soon
 //   commit(), wait<N>()      closes a group of copies; waits until the last N groups are left
 //   read, write              scratch in device memory; another block's, behind await
-//   raise(flag)              after it, all that the block has written before the last barrier, and
-//                            this thread before now, can be read by whoever awaits the flag
+//   raise(flag)              a thread that awaits the flag then sees all that this block has
+//   written
+//                            before its last barrier, and all that this thread has written
 //   await(flag)              waits until it is raised
 //   take(counter)            adds one and returns what was there; orders nothing
-//   count(counter)           the same; what this block did before the last barrier can be read by
-//                            whoever counts later, and the other way round
+//   count(counter)           the same; a block that counts later sees all that this block has
+//                            written before its last barrier
 template <class M>
 concept machine = requires(M& m, float x, float* to, float const* from, void* bytes,
                            std::uint32_t* flag, std::uint64_t* counter) {
@@ -71,4 +79,4 @@ concept machine = requires(M& m, float x, float* to, float const* from, void* by
   { m.count(counter) } -> std::same_as<std::uint64_t>;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

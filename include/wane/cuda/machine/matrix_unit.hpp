@@ -7,7 +7,7 @@
 #include "wane/core/numbers/storage.hpp"
 #include "wane/cuda/machine/machine.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // A float rounded to the 10 bits after the point that the unit reads; ties away from zero. x and
 // what is left of it, tf32(x) and tf32(x - tf32(x)), hold 21.
@@ -72,4 +72,4 @@ concept multiplies = machine<M> &&
   m.template multiply_add<T>(sum, left, right);
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -1,14 +1,14 @@
-// Products of matrices by a warp: tiles in its registers, and what lies in shared memory.
+// Products of matrices by a warp: fragments in its registers, and what lies in shared memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/cuda/machine/matrix_unit.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
-// What a matrix unit reads of numbers that are `stored` so: their first 8 bits, the first 11, or,
-// in two parts, all but the last two of a float.
+// How precisely a matrix unit reads numbers that are stored as `stored`: 8 bits of them, 11 bits,
+// or, in two parts, 22 of the 24 bits of a float.
 struct in_bfloat16 {
   using unit = bfloat16;
   using stored = bfloat16;
@@ -24,7 +24,7 @@ struct in_two_tf32 {
   using stored = float;
   static constexpr int parts = 2;
 };
-// As much as outputs can tell. (float16 has not the range of a state.)
+// Enough for outputs of this type. (float16 has not the range of a state, so TF32 is read then.)
 template <class Out>
 using precision_for =
     std::conditional_t<std::is_same_v<Out, bfloat16>, in_bfloat16,
@@ -39,9 +39,9 @@ struct alignas(2 * sizeof(T)) pair_of {
   T of[2];
 };
 
-// A tile is 16 x 8 numbers of a warp, as the unit leaves its sums. Tiles beside each other are a
-// left factor as they are: their columns, over which a product sums, may come in any order, so the
-// right factor is read in theirs.
+// A fragment is 16 x 8 numbers of a warp, as the unit leaves its sums. Fragments beside each other
+// are a left factor as they are: their columns, over which a product sums, may come in any order,
+// so the right factor is read in theirs.
 template <class Precision, multiplies<typename Precision::unit> M>
 class unit_products {
   using T = typename Precision::unit;
@@ -49,8 +49,8 @@ class unit_products {
 
  public:
   using stored = typename Precision::stored;
-  using tile = typename unit::sum;
-  static constexpr int tiles = unit::depth / 8;  // of a left factor
+  using fragment = typename unit::sum;
+  static constexpr int fragments = unit::depth / 8;  // of a left factor
   struct left {
     typename unit::left part[Precision::parts];
   };
@@ -60,7 +60,7 @@ class unit_products {
         row_(machine.thread() % warp_size / 4),
         column_(machine.thread() % 4 * 2) {}
 
-  // Numbers 2n and 2n + 1 of a tile are in row row() + 8 n, columns column() and the next.
+  // Numbers 2n and 2n + 1 of a fragment are in row row() + 8 n, columns column() and the next.
   WANE_HOST_DEVICE int row() const { return row_; }
   WANE_HOST_DEVICE int column() const { return column_; }
 
@@ -68,33 +68,33 @@ class unit_products {
   template <class X>
   WANE_INLINE left read_left(X const* x, int stride) const {
     left a;
-    unroll<2 * tiles>([&](auto n) WANE_INLINE_LAMBDA {
+    unroll<2 * fragments>([&](auto n) WANE_INLINE_LAMBDA {
       // The unit's order of pairs, or of numbers, as left_of has it.
       constexpr int row = n % 2, at = n / 2;
       auto const two = machine_.read_shared(
           reinterpret_cast<pair_of<X> const*>(x + (row_ + 8 * row) * stride + column_ + 8 * at));
       unroll<2>([&](auto e) WANE_INLINE_LAMBDA {
         split(two.of[e], [&](int part) -> T& {
-          return a.part[part].of[tiles == 2 ? 2 * n + e : row + 2 * e];
+          return a.part[part].of[fragments == 2 ? 2 * n + e : row + 2 * e];
         });
       });
     });
     return a;
   }
 
-  WANE_INLINE left left_of(tile const* x) const {
+  WANE_INLINE left left_of(fragment const* x) const {
     left a;
-    unroll<4 * tiles>([&](auto i) WANE_INLINE_LAMBDA {
-      // Of one tile alone, the unit takes the columns in another order.
-      constexpr int from = tiles == 2 ? i % 4 : i % 2 * 2 + i / 2;
+    unroll<4 * fragments>([&](auto i) WANE_INLINE_LAMBDA {
+      // Of one fragment alone, the unit takes the columns in another order.
+      constexpr int from = fragments == 2 ? i % 4 : i % 2 * 2 + i / 2;
       split(x[i / 4].of[from], [&](int part) -> T& { return a.part[part].of[i]; });
     });
     return a;
   }
 
-  // sum += a b, the columns of b, 8 of them, lying `stride` apart, each 8 * tiles neighbours.
+  // sum += a b, the columns of b, 8 of them, lying `stride` apart, each 8 * fragments neighbours.
   template <class X>
-  WANE_INLINE void add(tile& sum, left const& a, X const* b, int stride) const {
+  WANE_INLINE void add(fragment& sum, left const& a, X const* b, int stride) const {
     add_with(sum, a, [&](int n) WANE_INLINE_LAMBDA {
       return machine_.read_shared(
           reinterpret_cast<pair_of<X> const*>(b + row_ * stride + column_ + 8 * n));
@@ -102,7 +102,7 @@ class unit_products {
   }
   // The same where it is the rows of b that lie `stride` apart, each 8 neighbours.
   template <class X>
-  WANE_INLINE void add_transposed(tile& sum, left const& a, X const* b, int stride) const {
+  WANE_INLINE void add_transposed(fragment& sum, left const& a, X const* b, int stride) const {
     add_with(sum, a, [&](int n) WANE_INLINE_LAMBDA {
       X const* const from = b + (column_ + 8 * n) * stride + row_;
       return pair_of<X>{{machine_.read_shared(from), machine_.read_shared(from + stride)}};
@@ -111,9 +111,9 @@ class unit_products {
 
  private:
   template <class Read>
-  WANE_INLINE void add_with(tile& sum, left const& a, Read const& read) const {
+  WANE_INLINE void add_with(fragment& sum, left const& a, Read const& read) const {
     typename unit::right right[Precision::parts];
-    unroll<tiles>([&](auto n) WANE_INLINE_LAMBDA {
+    unroll<fragments>([&](auto n) WANE_INLINE_LAMBDA {
       auto const two = read(n);
       unroll<2>([&](auto e) WANE_INLINE_LAMBDA {
         split(two.of[e], [&](int part) -> T& { return right[part].of[2 * n + e]; });
@@ -126,7 +126,7 @@ class unit_products {
     machine_.template multiply_add<T>(sum, a.part[0], right[0]);
   }
 
-  // x in parts, each what the ones before have left.
+  // x in parts: part n is rounded from x minus the parts before it.
   template <class X, class Part>
   WANE_INLINE static void split(X x, Part const& part) {
     if constexpr (std::is_same_v<X, T>) {
@@ -135,7 +135,7 @@ class unit_products {
       part(0) = T(x);
       if constexpr (Precision::parts == 2) {
         float const left = x - static_cast<float>(part(0));
-        part(1) = T(left == left ? left : 0.f);  // of an infinity nothing
+        part(1) = T(left == left ? left : 0.f);  // an infinity leaves no remainder
       }
     }
   }
@@ -144,4 +144,4 @@ class unit_products {
   int row_, column_;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

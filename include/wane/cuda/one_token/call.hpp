@@ -1,4 +1,4 @@
-// What a call of the kernel for one token asks for.
+// A run of one token of each sequence: its workspace, its arguments and its kernel.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,7 +6,7 @@
 #include "wane/cuda/chunks/plan.hpp"
 #include "wane/cuda/one_token/step.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 inline constexpr std::size_t step_workspace_bytes = sizeof(std::uint64_t);
 
@@ -24,11 +24,28 @@ step_arguments<Op, Out, State> step_call(Op const& op, sequence_view<Out> output
           static_cast<std::uint64_t*>(memory.data)};
 }
 
-// The kernel, as every thread of the machine runs it.
-template <class Config, machine M, class Op, class Out, class State>
-WANE_HOST_DEVICE void step_kernel(M& machine, step_arguments<Op, Out, State> const& arguments,
-                                  index block) {
-  step_update<Config, M, Op, Out, State>(machine, arguments, block)();
+// The kernel: a block takes some columns of a head of a sequence.
+struct step_kernel : configured_kernel {
+  template <class Config, class Arguments>
+  static constexpr int resident = Config::blocks;
+  template <class Config, class Arguments>
+  static std::size_t shared_bytes(Arguments const& a) {
+    return a.layout.bytes;
+  }
+  template <class Config, machine M, class Op, class Out, class State>
+  WANE_HOST_DEVICE static void run(M& machine, step_arguments<Op, Out, State> const& a,
+                                   index block) {
+    step_update<Config, M, Op, Out, State>(machine, a, block)();
+  }
+};
+
+template <class Config, class Queue, class Op, class Out, class State>
+void queue_step(Queue const& queue, Op const& op, sequence_view<Out> const& output,
+                workspace const& memory, run_options<State> const& options) {
+  auto arguments = step_call<Config>(op, output, memory, options);
+  arguments.blocks = arguments.work_items();
+  queue.zero(arguments.counters().data, arguments.counters().bytes);
+  queue.template run_blocks<step_kernel, Config>(arguments, arguments.blocks);
 }
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

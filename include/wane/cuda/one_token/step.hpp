@@ -4,9 +4,10 @@
 
 #include "wane/core/recurrence/recurrence.hpp"
 #include "wane/cuda/call/run_arguments.hpp"
+#include "wane/cuda/machine/kernel.hpp"
 #include "wane/cuda/machine/lane_sums.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // The most rows of a state. Threads of a block: `groups` for each of its columns, which share the
 // rows out among them and hold them in registers, so that the whole state is on its way at once.
@@ -44,10 +45,11 @@ struct step_arguments : run_arguments<Op, Out, State> {
   step_layout layout;
   std::uint64_t* finished;  // blocks that have ended; zero at first
 
+  kernel_counters counters() const { return {finished, sizeof(*finished)}; }
   WANE_HOST_DEVICE index work_items() const { return this->states * shape.heads * pieces; }
 };
 
-// The meaning is that of run/in_order/advance.hpp; a block takes some columns of a head of a
+// The equations are those of run/in_order/advance.hpp. A block takes some columns of a head of a
 // sequence.
 template <class Config, machine M, class Op, class Out, class State>
 class step_update {
@@ -125,8 +127,8 @@ class step_update {
       if (int const i = r * Config::groups + group_; i < rows) body(r, i);
     });
   }
-  // body(r, number of this thread in row r) of a state, if it is there. (One address, that of the
-  // first row: those of all would take more registers than the state.)
+  // body(r, number of this thread in row r of a state), if there is a state. (One address steps
+  // from row to row: one address for each row would take more registers than the state.)
   template <class X, class Body>
   WANE_INLINE void for_rows_of(view<X, 4> const& all, Body const& body) const {
     if (!all.data || j_ >= a_.shape.columns || group_ >= a_.shape.rows) return;
@@ -169,4 +171,4 @@ class step_update {
   index const j_, head_, sequence_;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -1,14 +1,15 @@
-// What the adjoint of penalised memories asks for: its kernels, and two runs between them.
+// The adjoint of penalised memories: its workspace, its arguments, and its kernels in their order.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/cuda/chunks/adjoint_call.hpp"
-#include "wane/cuda/penalty/answers.hpp"
 #include "wane/cuda/penalty/call.hpp"
-#include "wane/cuda/penalty/gradients.hpp"
+#include "wane/cuda/penalty/inverse_gradients.hpp"
+#include "wane/cuda/penalty/sequence_gradients.hpp"
 #include "wane/cuda/penalty/sum.hpp"
+#include "wane/cuda/penalty/token_gradients.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 template <class Op, class State>
 adjoint_options<State> memory_of(Op const& op, adjoint_options<State> options) {
@@ -28,16 +29,16 @@ run_options<float> options_of_sums(adjoint_options<State> const& options) {
 }
 
 // Parts of the workspace, in bytes from its start, the first for the adjoint of S and the run of
-// penalty_sum; names as in penalty_gradients.hpp.
+// penalty_sum; names as in penalty/gradients.hpp.
 struct penalised_adjoint_workspace : room {
-  std::size_t lent, factors_of_segments, directions, answers, keys, sums;
+  std::size_t lent, factors_of_segments, directions, inverse_gradients, key_gradients, sums;
   std::size_t factors, lefts, log_decays, decays, changes, traces;
   std::size_t before, behind, whole, lambdas;
 
   template <class Config, class MemoryConfig, class Out, class Op, class State>
   static penalised_adjoint_workspace of(Op const& op, adjoint_options<State> const& options) {
     recurrence_shape const s = checked_extents(op);
-    index const sequences = sequences_of(s, options.packed), lines = sequences * s.heads;
+    index const sequences = sequences_of(s, options.packed), sequence_heads = sequences * s.heads;
     index const tokens = s.batch * s.time * s.heads, square = s.rows * s.rows;
     auto const cut =
         segments_of_penalty<Config>(op, sequences_of_call(s.time, sequences, options), sequences);
@@ -48,22 +49,22 @@ struct penalised_adjoint_workspace : room {
                                                                     options_of_sums(options));
     at.lent = at.take(1, std::max(of_memory, of_sums));
     at.factors_of_segments =
-        at.take(cut.count == 1 ? 0 : cut.count * lines * numbers_of_triangle(s.rows));
-    at.directions = at.take(tokens * s.rows), at.answers = at.take(tokens * s.rows);
-    at.keys = at.take(tokens * s.rows), at.sums = at.take(2 * tokens * s.rows);
+        at.take(cut.count == 1 ? 0 : cut.count * sequence_heads * numbers_of_triangle(s.rows));
+    at.directions = at.take(tokens * s.rows), at.inverse_gradients = at.take(tokens * s.rows);
+    at.key_gradients = at.take(tokens * s.rows), at.sums = at.take(2 * tokens * s.rows);
     index const of_tokens = fading_penalty<Op> ? tokens : 0;
     at.factors = at.take(Op::rule == write_rule::rls ? 0 : tokens);
     for (std::size_t* each : {&at.lefts, &at.log_decays, &at.decays, &at.changes, &at.traces})
       *each = at.take(of_tokens);
-    at.before = at.take(2 * lines * square);
-    at.behind = at.take(options.final_gradient.present() ? 2 * lines * square : 0);
-    at.whole = at.take(lines), at.lambdas = at.take(lines, sizeof(double));
+    at.before = at.take(2 * sequence_heads * square);
+    at.behind = at.take(options.final_gradient.present() ? 2 * sequence_heads * square : 0);
+    at.whole = at.take(sequence_heads), at.lambdas = at.take(sequence_heads, sizeof(double));
     return at;
   }
 };
 
-// In this order: `directions`; the adjoint of S, `memory`, into `of_memory`; `answers`; the run of
-// `sums` into `gradients.sums`; `gradients`, of tokens, of lines, of heads.
+// In this order: `directions`; the adjoint of S, `memory`, into `of_memory`; `inverse_gradients`;
+// the run of `sums` into `gradients.sums`; `gradients`, of tokens, of heads of sequences, of heads.
 template <class Op, class Gradients, class State>
 struct penalised_adjoint_calls {
   using S = decltype(memory_of(std::declval<Op const&>(), nullptr));
@@ -73,7 +74,7 @@ struct penalised_adjoint_calls {
   decltype(std::declval<Gradients const&>().of_memory(of_rows(), of_rows(),
                                                       token_view<float>())) of_memory;
   adjoint_options<State> options;
-  penalty_answer_arguments<Op, State> answers;
+  inverse_gradient_arguments<Op, State> inverse_gradients;
   penalty_sum<Op> sums;
   run_options<float> options_of_sums;
   penalised_gradient_arguments<Op, Gradients, State> gradients;
@@ -117,26 +118,26 @@ auto penalised_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
       penalty_layout::of<Config>(s.rows, !op.penalises_keys()),
       cut,
       marks};
-  penalty_answer_arguments<Op, State> answers{directions,
-                                              rows(at.answers),
-                                              rows(at.keys),
-                                              of_tokens(at.changes),
-                                              options.final_gradient.values,
-                                              behind ? numbers(at.behind) : nullptr,
-                                              numbers(at.whole)};
-  answers.layout = penalty_layout::of<Config>(s.rows, true);
-  answers.marks = {marks.factors, {}, {}, {}};
-  if (cut.count > 1) answers.segments.now = chunk_segments::part::outputs;
+  inverse_gradient_arguments<Op, State> inverse_gradients{directions,
+                                                          rows(at.inverse_gradients),
+                                                          rows(at.key_gradients),
+                                                          of_tokens(at.changes),
+                                                          options.final_gradient.values,
+                                                          behind ? numbers(at.behind) : nullptr,
+                                                          numbers(at.whole)};
+  inverse_gradients.layout = penalty_layout::of<Config>(s.rows, true);
+  inverse_gradients.marks = {marks.factors, {}, {}, {}};
+  if (cut.count > 1) inverse_gradients.segments.now = chunk_segments::part::outputs;
   auto of_sums = options_of_sums(options);
   if (behind) of_sums.initial.values = states(at.behind);
   of_sums.final.values = states(at.before);
   return penalised_adjoint_calls<Op, Gradients, State>{
       directions,
       memory_of(op, numbers(at.directions)),
-      gradients.of_memory(rows(at.answers), rows(at.keys), marks.decays),
+      gradients.of_memory(rows(at.inverse_gradients), rows(at.key_gradients), marks.decays),
       memory_of(op, options),
-      answers,
-      {op, rows(at.directions), rows(at.answers), marks},
+      inverse_gradients,
+      {op, rows(at.directions), rows(at.inverse_gradients), marks},
       of_sums,
       {op,
        gradients,
@@ -148,8 +149,8 @@ auto penalised_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
        options.final_gradient.values,
        options.initial_gradient.values,
        rows(at.directions),
-       rows(at.answers),
-       rows(at.keys),
+       rows(at.inverse_gradients),
+       rows(at.key_gradients),
        {numbers(at.sums), s.batch, s.time, 2 * s.heads, s.rows},
        marks,
        of_tokens(at.changes),
@@ -161,12 +162,36 @@ auto penalised_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
       {numbers(at.lent), at.factors_of_segments}};
 }
 
-// The kernel between the two runs, as every thread of the machine runs it.
-template <class Config, machine M, class Op, class State>
-WANE_HOST_DEVICE void penalty_answer_kernel(M& machine,
-                                            penalty_answer_arguments<Op, State> const& arguments,
-                                            index block) {
-  penalty_answers<Config, M, Op, State>(machine, arguments, block)();
+// The kernel between the two runs.
+struct inverse_gradients_kernel : penalty_kernel {
+  template <class Config, machine M, class Op, class State>
+  WANE_HOST_DEVICE static void run(M& machine, inverse_gradient_arguments<Op, State> const& a,
+                                   index block) {
+    penalty_inverse_gradients<Config, M, Op, State>(machine, a, block)();
+  }
+};
+
+template <class Config, class MemoryConfig, class Queue, class Op, class Out, class Gradients,
+          class State>
+void queue_penalised_adjoint(Queue const& queue, Op const& op,
+                             sequence_view<Out> const& output_gradient, Gradients const& gradients,
+                             workspace const& memory, adjoint_options<State> const& options) {
+  auto const calls =
+      penalised_adjoint_call<Config, MemoryConfig>(op, output_gradient, gradients, memory, options);
+  queue.template prepare<inverse_gradients_kernel, Config>(calls.inverse_gradients);
+  auto const of_memory = chunk_adjoint_call<MemoryConfig>(
+      calls.memory, output_gradient, calls.of_memory, calls.lent, calls.options);
+  prepare_chunk_adjoint<MemoryConfig>(queue, of_memory);
+  queue_penalties<Config>(queue, calls.directions);
+  queue_prepared_adjoint<MemoryConfig>(queue, of_memory);
+  queue.template run_blocks<inverse_gradients_kernel, Config>(calls.inverse_gradients,
+                                                              calls.inverse_gradients.work_items());
+  queue_chunks<MemoryConfig>(queue, calls.sums, calls.gradients.sums, calls.lent,
+                             calls.options_of_sums);
+  auto const& last = calls.gradients;
+  queue.template run_blocks<penalised_token_kernel, no_config>(last, last.chunks());
+  queue.template run_blocks<penalised_sequence_kernel, no_config>(last, last.sequence_heads());
+  queue.template run_blocks<penalised_lambda_kernel, no_config>(last, last.shape.heads);
 }
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

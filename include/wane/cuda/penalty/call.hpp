@@ -1,11 +1,11 @@
-// What a call for penalised memories asks for: of the kernel of penalties, and of S in chunks.
+// A run of penalised memories: its workspace, its arguments, and its kernels in their order.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/cuda/chunks/call.hpp"
 #include "wane/cuda/penalty/directions.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // S of write directions that are `directions`, [B, T, H, K].
 template <class Op>
@@ -36,7 +36,7 @@ chunk_segments segments_of_penalty(Op const& op, sequence_list const& all, index
     return chunk_segments::of<Config>(sequences * recurrence_shape(op.shape()).heads, all);
 }
 
-// Parts of the workspace, in bytes from its start: that of S, factors, and directions.
+// Parts of the workspace, in bytes from its start: the workspace of S, factors, directions.
 struct penalised_workspace : room {
   std::size_t factors, directions;
 
@@ -108,16 +108,50 @@ penalised_calls<Op, State> penalised_call(Op const& op, sequence_view<Out> outpu
           {memory.data, at.factors}};
 }
 
-// The kernels, as every thread of the machine runs them.
-template <class Config, machine M, class Op, class State>
-WANE_HOST_DEVICE void penalty_kernel(M& machine, penalty_arguments<Op, State> const& arguments,
-                                     index block) {
-  penalty_directions<Config, M, Op, State>(machine, arguments, block)();
-}
-template <class Config, machine M, class Op, class State>
-WANE_HOST_DEVICE void penalty_links(M& machine, penalty_arguments<Op, State> const& arguments,
-                                    index block) {
-  penalty_directions<Config, M, Op, State>(machine, arguments, block).link();
+// The kernel that finds directions: a block takes a head of a sequence, or a segment of one.
+struct penalty_kernel : configured_kernel {
+  template <class Config, class Arguments>
+  static constexpr int resident = Config::blocks;
+  template <class Config, class Arguments>
+  static std::size_t shared_bytes(Arguments const& a) {
+    return a.layout.bytes;
+  }
+  template <class Config, machine M, class Op, class State>
+  WANE_HOST_DEVICE static void run(M& machine, penalty_arguments<Op, State> const& a, index block) {
+    penalty_directions<Config, M, Op, State>(machine, a, block)();
+  }
+};
+// The kernel that finds the factors between segments: a block takes a head of a sequence.
+struct penalty_link_kernel : penalty_kernel {
+  template <class Config, machine M, class Op, class State>
+  WANE_HOST_DEVICE static void run(M& machine, penalty_arguments<Op, State> const& a, index block) {
+    penalty_directions<Config, M, Op, State>(machine, a, block).link();
+  }
+};
+
+template <class Config, class Queue, class Op, class State>
+void queue_penalties(Queue const& queue, penalty_arguments<Op, State> const& all) {
+  queue.template prepare<penalty_kernel, Config>(all);
+  queue.template prepare<penalty_link_kernel, Config>(all);
+  in_segments(
+      all,
+      [&](auto const& part) {
+        queue.template run_blocks<penalty_kernel, Config>(part, part.work_items());
+      },
+      [&](auto const& part) {
+        queue.template run_blocks<penalty_link_kernel, Config>(part, part.sequence_heads());
+      });
 }
 
-}  // namespace wane::cuda
+// run_memory(S, output, workspace, options) queues the run of S.
+template <class Config, class MemoryConfig, class Queue, class Op, class Out, class State,
+          class RunMemory>
+void queue_penalised(Queue const& queue, Op const& op, sequence_view<Out> const& output,
+                     workspace const& memory, run_options<State> const& options,
+                     RunMemory const& run_memory) {
+  auto const calls = penalised_call<Config, MemoryConfig>(op, output, memory, options);
+  queue_penalties<Config>(queue, calls.penalty);
+  run_memory(calls.memory, output, calls.lent, calls.options);
+}
+
+}  // namespace wane::cuda::impl

@@ -4,7 +4,7 @@
 
 #include "wane/cuda/penalty/factor.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // As run/penalty/chunk.hpp has it, from the factor before the tokens.
 template <class Config, machine M>
@@ -13,7 +13,7 @@ class penalty_chunk : protected penalty_factor<Config, M> {
 
  protected:
   using base::at_, base::machine_, base::row_, base::rows_;
-  using base::for_tokens, base::get, base::line, base::put, base::solve;
+  using base::for_tokens, base::get, base::numbers_at, base::put, base::solve;
   using base::solve_transposed, base::subtract;
   using base::tokens;
 
@@ -29,7 +29,7 @@ class penalty_chunk : protected penalty_factor<Config, M> {
     if (row_ < warp_size) triangulate([](auto const&, auto const&) {});
     solve(x, at_.first);
     for_tokens([&](auto s) WANE_INLINE_LAMBDA {
-      token_numbers const c = line(at_.triangle, s * tokens);
+      token_numbers const c = numbers_at(at_.triangle, s * tokens);
       float const over = get(at_.over, s), past = over * x.of[s];
       unroll<tokens - 1 - s>([&](auto n) WANE_INLINE_LAMBDA {
         constexpr int t = s + 1 + n;
@@ -51,7 +51,7 @@ class penalty_chunk : protected penalty_factor<Config, M> {
       triangulate([&](auto const& c, auto const& over) WANE_INLINE_LAMBDA { weigh(c, over); });
     machine_.barrier();
     for_tokens([&](auto s) WANE_INLINE_LAMBDA {
-      token_numbers const weight = line(at_.weights, s * tokens);
+      token_numbers const weight = numbers_at(at_.weights, s * tokens);
       unroll<tokens - s>([&](auto n) WANE_INLINE_LAMBDA {
         constexpr int t = s + n;
         x.of[t] = multiply_add(-u.of[s], weight.of[t], x.of[t]);
@@ -125,4 +125,4 @@ class penalty_chunk : protected penalty_factor<Config, M> {
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -4,7 +4,7 @@
 
 #include "wane/cuda/penalty/walk.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 template <class Config, machine M, class Op, class State>
 class penalty_directions : penalty_walk<Config, M, Op, State> {
@@ -48,4 +48,4 @@ class penalty_directions : penalty_walk<Config, M, Op, State> {
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -6,7 +6,7 @@
 #include "wane/core/recurrence/penalised_memory.hpp"
 #include "wane/cuda/penalty/plan.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // R of M = R^T R. A thread has row i of what is [rows][tokens] in registers, and column i of R
 // where R changes. The rows of a warp depend on each other: they are taken one by one, by shuffles;
@@ -36,7 +36,7 @@ class penalty_factor {
     machine_.write_shared(shared<float>(array) + i, x);
   }
   // Numbers of all tokens from number i of an array on.
-  WANE_INLINE token_numbers line(std::size_t array, int i) const {
+  WANE_INLINE token_numbers numbers_at(std::size_t array, int i) const {
     return machine_.read_shared(
         reinterpret_cast<token_numbers const*>(shared<float const>(array) + i));
   }
@@ -98,7 +98,8 @@ class penalty_factor {
       if (end == rows_) return;
       machine_.barrier();
       if (row_ >= end && present())
-        for (int i = first; i < end; ++i) subtract(x, r(i, row_), line(array, i * token_stride));
+        for (int i = first; i < end; ++i)
+          subtract(x, r(i, row_), numbers_at(array, i * token_stride));
     }
   }
   // x <- R^-1 x, by way of `array`. Ends behind a barrier.
@@ -116,7 +117,8 @@ class penalty_factor {
       machine_.barrier();
       if (first == 0) return;
       if (row_ < first)
-        for (int i = first; i < end; ++i) subtract(x, r(row_, i), line(array, i * token_stride));
+        for (int i = first; i < end; ++i)
+          subtract(x, r(row_, i), numbers_at(array, i * token_stride));
     }
   }
 
@@ -141,7 +143,7 @@ class penalty_factor {
       machine_.barrier();
       if (row_ >= end && present())
         for (int i = first; i < end; ++i)
-          reflect(w, i, line(at_.first, i * token_stride), get(at_.reflectors, 2 * i),
+          reflect(w, i, numbers_at(at_.first, i * token_stride), get(at_.reflectors, 2 * i),
                   get(at_.reflectors, 2 * i + 1));
     }
   }
@@ -170,4 +172,4 @@ class penalty_factor {
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -1,11 +1,11 @@
-// What blocks of the kernel for penalties work on, and where they keep what.
+// The work of the kernels for penalties, and the layout of their shared memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/core/recurrence/fading_penalty.hpp"
 #include "wane/cuda/chunks/plan.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // Threads of a block, one for each row of the state. Where there are fewer blocks than wanted,
 // sequences are cut, into segments of so many chunks at least.
@@ -17,8 +17,6 @@ struct penalty_config {
                                                : 4;  // with room on a processor
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
 };
-// Where the number of rows decides nothing.
-using any_penalty_config = penalty_config<most_rows_on_device>;
 
 // Numbers of an upper triangle, row after row; a warp reads 32 neighbours of a row from all banks,
 // and of a column where rows are a multiple of 32.
@@ -27,13 +25,13 @@ WANE_HOST_DEVICE inline int place_in_triangle(int rows, int i, int j) {
   return i * (2 * rows - i - 1) / 2 + j;
 }
 
-// A number of each token of a chunk; arrays [row][token] have 4 numbers more to a line.
+// A number of each token of a chunk; arrays [row][token] have 4 numbers more in a row.
 struct alignas(16) token_numbers {
   float of[chunk_tokens];
 };
 inline constexpr int token_stride = chunk_tokens + 4;
 
-// Where the parts of shared memory lie, in bytes from its start; names as in penalty_chunk.hpp.
+// Where the parts of shared memory lie, in bytes from its start; names as in penalty/chunk.hpp.
 struct penalty_layout : room {
   std::size_t factor;             // R, a triangle
   std::size_t first, second;      // [row][token]: keys, F, reflectors; directions, H
@@ -55,13 +53,13 @@ struct penalty_layout : room {
   }
 };
 
-// What an adjoint asks of every token, [B, T, H], and a run does not.
+// Numbers of every token, [B, T, H], that a run leaves for the adjoint.
 struct penalty_marks {
   token_view<float> factors;  // what M^-1 k is written times
   // Where M fades: log l before it is renewed, and the logarithm of what becomes, backwards, of a
   // sum over the tokens behind this one.
   token_view<float> lefts, log_decays;
-  token_view<float> decays;  // and what log decays get, zero at first
+  token_view<float> decays;  // the gradient by log decays, zero at first
 
   template <class Op>
   WANE_HOST_DEVICE bool renewed_before(Op const& op, place<> at) const {
@@ -85,15 +83,16 @@ struct penalty_arguments : run_arguments<Op, float, State> {
   penalty_marks marks = {};
 
   // Sequences and heads.
-  WANE_HOST_DEVICE index lines() const { return this->states * shape.heads; }
+  WANE_HOST_DEVICE index sequence_heads() const { return this->states * shape.heads; }
   WANE_HOST_DEVICE index work_items() const {
     bool const effects = segments.now == chunk_segments::part::effects;
-    return lines() * (segments.count - (effects ? 1 : 0));
+    return sequence_heads() * (segments.count - (effects ? 1 : 0));
   }
-  // The factor before a segment of a line.
-  WANE_HOST_DEVICE float* factor_before(index segment, index line) const {
-    return segments.states + (segment * lines() + line) * numbers_of_triangle(shape.rows);
+  // The factor before a segment.
+  WANE_HOST_DEVICE float* factor_before(index segment, index sequence_head) const {
+    return segments.states +
+           (segment * sequence_heads() + sequence_head) * numbers_of_triangle(shape.rows);
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -1,16 +1,17 @@
-// penalty_sum: the sum that a penalty matrix gets backwards in time, a memory without erasing.
+// penalty_sum: N, the gradient by M, as a memory without erasing that runs backwards in time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/core/recurrence/penalised_memory.hpp"
 #include "wane/cuda/penalty/plan.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // N_t = w_t N_{t+1} + l_t (g_t a_t^T + a_t g_t^T), u_t^T N_t / sqrt(l_t) (run/penalty/sums.hpp,
-// run/penalty/fading_adjoint.hpp), run in reverse: 2 H heads, of which h and H + h add up to those
-// of head h. The first takes g under the key a, the second a under the key g. What a token gives
-// itself is left out: most of it would cancel (penalty_answers.hpp, penalty_gradients.hpp).
+// run/penalty/fading_adjoint.hpp), run in reverse: 2 H heads, heads h and H + h add up to N of
+// head h. The first takes g under the key a, the second a under the key g. What a token gives
+// itself is left out: most of it would cancel (penalty/inverse_gradients.hpp,
+// penalty/gradients.hpp).
 template <class Op>
 class penalty_sum {
   static constexpr bool fades = fading_penalty<Op>;
@@ -19,8 +20,12 @@ class penalty_sum {
   using accumulate = float;
 
   penalty_sum(Op const& op, sequence_view<float const> const& directions,
-              sequence_view<float const> const& answers, penalty_marks const& marks)
-      : op_(op), directions_(directions), answers_(answers), marks_(marks), size_(op.shape()) {
+              sequence_view<float const> const& inverse_gradients, penalty_marks const& marks)
+      : op_(op),
+        directions_(directions),
+        inverse_gradients_(inverse_gradients),
+        marks_(marks),
+        size_(op.shape()) {
     size_.heads *= 2, size_.columns = size_.rows;
   }
 
@@ -50,8 +55,8 @@ class penalty_sum {
     index const heads = size_.heads / 2;
     bool const first = where.head < heads;
     where.head -= first ? 0 : heads;
-    token x(first ? directions_ : answers_, first ? answers_ : directions_, where,
-            op_.direction_at(where, sums));
+    token x(first ? directions_ : inverse_gradients_, first ? inverse_gradients_ : directions_,
+            where, op_.direction_at(where, sums));
     if constexpr (fades) {
       penalty_left<float> const left = marks_.left_at(op_, where);
       using std::exp;
@@ -64,9 +69,9 @@ class penalty_sum {
 
  private:
   Op op_;
-  sequence_view<float const> directions_, answers_;
+  sequence_view<float const> directions_, inverse_gradients_;
   penalty_marks marks_;
   recurrence_shape size_;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

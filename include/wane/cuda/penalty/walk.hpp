@@ -4,7 +4,7 @@
 
 #include "wane/cuda/penalty/chunk.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // A block takes a head of a sequence, or a segment of one, and keeps R while chunks of tokens pass.
 template <class Config, machine M, class Op, class State>
@@ -17,17 +17,18 @@ class penalty_walk : protected penalty_chunk<Config, M> {
   WANE_HOST_DEVICE penalty_walk(M& machine, penalty_arguments<Op, State> const& a, index block)
       : base(machine, a.layout, a.shape.rows),
         a_(a),
-        line_(block % a.lines()),
-        segment_(block / a.lines()),
-        head_(line_ % a.shape.heads),
-        sequence_(line_ / a.shape.heads),
+        sequence_head_(block % a.sequence_heads()),
+        segment_(block / a.sequence_heads()),
+        head_(sequence_head_ % a.shape.heads),
+        sequence_(sequence_head_ / a.shape.heads),
         lambda_(static_cast<float>(a.op.lambda(head_))) {}
 
-  // The factors before segments, from what directions of each make of none, one after the other.
+  // The factors before segments, one after the other. Each segment has left the factor that its own
+  // directions make from zero.
   WANE_HOST_DEVICE void link() {
-    load_factor(a_.factor_before(1, line_));
+    load_factor(a_.factor_before(1, sequence_head_));
     for (index n = 2; n < a_.segments.count; ++n) {
-      float* const other = a_.factor_before(n, line_);
+      float* const other = a_.factor_before(n, sequence_head_);
       for (int first = 0; first < rows_; first += tokens) {
         token_numbers w = {};
         for_tokens([&](auto t) WANE_INLINE_LAMBDA {
@@ -42,24 +43,24 @@ class penalty_walk : protected penalty_chunk<Config, M> {
 
  protected:
   using base::at_, base::machine_, base::row_, base::rows_, base::tokens;
-  using base::for_tokens, base::line, base::present, base::r, base::scale;
+  using base::for_tokens, base::numbers_at, base::present, base::r, base::scale;
   static constexpr bool fades = fading_penalty<Op>;
   using part = chunk_segments::part;
 
-  // answer(tokens, k, count, keys, directions) is called for every chunk before it is taken in, but
-  // where only effects are asked for.
-  template <class Answer>
-  WANE_INLINE void walk(Answer const& answer) {
+  // Calls use(tokens, k, count, keys, directions) for every chunk before its directions enter R,
+  // except where the walk finds effects of segments only.
+  template <class Use>
+  WANE_INLINE void walk(Use const& use) {
     sequence_tokens const of(a_.sequences, sequence_);
     index const end = is_last() ? of.count : (segment_ + 1) * a_.segments.tokens;
     bool const effects = a_.segments.now == part::effects;
     if (a_.segments.now == part::outputs)
-      load_factor(a_.factor_before(segment_, line_));
+      load_factor(a_.factor_before(segment_, sequence_head_));
     else if (segment_ > 0)
       begin_factor(0.f);
     else
       load(of.count > 0);
-    if (effects && segment_ == 0) save_factor(a_.factor_before(0, line_));
+    if (effects && segment_ == 0) save_factor(a_.factor_before(0, sequence_head_));
     for (index k = segment_ * a_.segments.tokens; k < end;) {
       int const count = fade(of, k, static_cast<int>(at_most(index{tokens}, end - k)));
       bool const own = a_.op.penalises_keys();
@@ -67,15 +68,15 @@ class penalty_walk : protected penalty_chunk<Config, M> {
       machine_.barrier();
       token_numbers key = {}, direction = {};
       if (present()) {
-        key = line(at_.first, row_ * token_stride);
-        direction = own ? key : line(at_.second, row_ * token_stride);
+        key = numbers_at(at_.first, row_ * token_stride);
+        direction = own ? key : numbers_at(at_.second, row_ * token_stride);
       }
       if constexpr (fades) scale(direction, over_);
-      if (!effects) answer(of, k, count, key, direction);
+      if (!effects) use(of, k, count, key, direction);
       take_in(direction, 0);
       k += count;
     }
-    if (effects) return save_factor(a_.factor_before(segment_ + 1, line_));
+    if (effects) return save_factor(a_.factor_before(segment_ + 1, sequence_head_));
     if (is_last() && a_.final.data) save();
   }
   WANE_HOST_DEVICE bool is_last() const { return segment_ + 1 == a_.segments.count; }
@@ -92,14 +93,14 @@ class penalty_walk : protected penalty_chunk<Config, M> {
     machine_.barrier();
     token_numbers total = {};
     for (int n = 0; n < parts; ++n) {
-      token_numbers const of_part = line(at_.sums, n * tokens);
+      token_numbers const of_part = numbers_at(at_.sums, n * tokens);
       for_tokens([&](auto t) WANE_INLINE_LAMBDA { total.of[t] += of_part.of[t]; });
     }
     return total;
   }
 
   penalty_arguments<Op, State> const& a_;
-  index const line_, segment_, head_, sequence_;
+  index const sequence_head_, segment_, head_, sequence_;
   token_numbers over_{};  // 1/sqrt(l) at each token
 
  private:
@@ -188,4 +189,4 @@ class penalty_walk : protected penalty_chunk<Config, M> {
   penalty_left<float> left_{};
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

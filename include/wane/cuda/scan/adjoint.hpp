@@ -6,7 +6,7 @@
 #include "wane/cuda/call/adjoint_sums.hpp"
 #include "wane/cuda/scan/tile_worker.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 template <class Op, class Out, class Gradients, class State>
 struct adjoint_arguments {
@@ -19,23 +19,26 @@ struct adjoint_arguments {
   sequence_list sequences;
   V const* kept;           // the states before every tile
   row_sums<V>* tile_sums;  // of every tile: its rows, and the head
-  V* token_sums;           // of every line and token of the walk: its token_sums::numbers
+  V* token_sums;           // of every strip and token of the walk: its token_sums::numbers
   scan_plan plan;
   shared_layout layout;
   scan_workspace<V> work;
   index blocks;
+
+  index work_items() const { return plan.work_items(); }
+  kernel_counters counters() const { return work.counters(); }
 };
 
 // With g_t = q_t dy_t + c_{t+1}, the gradient of the state after token t, c_t = w_t g_t goes back
 // to the token before: c is a recurrence with the same decays, walked from the last token to the
 // first. Tiles are those of the run, taken in the opposite order. The last token of a sequence is a
 // reset that brings the gradient of the final state along. (Conjugates where numbers are complex.)
-// Where a token reads before it writes, g_t is the gradient of the decayed state, what is written
-// has that of the state after it, c_{t+1}, and the same recurrence goes back.
+// Where a token reads before it writes, g_t is the gradient of the decayed state, c_{t+1} is the
+// gradient of what the token writes, and the same recurrence goes back.
 template <class Config, bool Packed, machine M, class Op, class Out, class Gradients, class State>
 class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>> {
   using base = tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>>;
-  using base::a_, base::count_, base::column_, base::machine_, base::segment_;
+  using base::a_, base::count_, base::column_, base::machine_, base::slice_;
   using typename base::E, typename base::Token, typename base::V;
   using Sink = sink_of<Gradients, Op>;
   using sums_type = row_sums<V>;
@@ -70,7 +73,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
 
   template <class Work>
   WANE_HOST_DEVICE tile tile_of(Work const& work) const {
-    return tile_at(a_.plan, work.line, a_.plan.tiles - 1 - work.tile, a_.sequences.stride);
+    return tile_at(a_.plan, work.strip, a_.plan.tiles - 1 - work.tile, a_.sequences.stride);
   }
 
   // `number` counts tiles from the end.
@@ -97,9 +100,9 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
       E const before = this->join_tokens(op, part, i, value).before;
       auto const later = join_backward(backward_effect(op, part, i, dy));
       if (a_.layout.keeps_threads) this->before_thread(i) = before, after_thread(i) = later.before;
-      if (this->last_segment_) *this->of_tile(i) = later.through;
+      if (this->last_slice_) *this->of_tile(i) = later.through;
     }
-    this->look_back(part.line, number);
+    this->look_back(part.strip, number);
     machine_.barrier();
     for (index i = 0; i < this->rows(); ++i) {
       sums_type const of_row = run_row(op, part, i, value, dy, value_gradient);
@@ -123,7 +126,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
                                             Each const& each) const {
     if (count_ == 0) return;
     sequence_cursor<Packed> cursor(a_.sequences, part.batch,
-                                   part.first_token + segment_ * Config::tokens + count_ - 1);
+                                   part.first_token + slice_ * Config::tokens + count_ - 1);
 #ifdef __CUDACC__
 #pragma unroll
 #endif
@@ -166,10 +169,10 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     return this->template shared<E>(
         a_.layout.after_thread)[i * Config::threads + machine_.thread()];
   }
-  // Joins from the last segment to the first: every thread takes the part of its mirror image.
+  // Joins from the last slice to the first: every thread takes the part of its mirror image.
   WANE_HOST_DEVICE auto join_backward(E const& own) {
-    int const columns = a_.plan.columns(), segments = Config::threads >> a_.plan.columns_log2;
-    int const mirrored = (segments - 1 - segment_) * columns + column_;
+    int const columns = a_.plan.columns(), slices = Config::threads >> a_.plan.columns_log2;
+    int const mirrored = (slices - 1 - slice_) * columns + column_;
     E* const there = this->template shared<E>(a_.layout.mirror);
     E* const back = there + Config::threads;
     machine_.write_shared(there + mirrored, own);
@@ -195,7 +198,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     if (count_ == 0) return sums;
     numbers before = {};
     V s = state_after(before_tokens,
-                      a_.kept[a_.plan.place_of_state(part.line, part.number, i) + column_]);
+                      a_.kept[a_.plan.place_of_state(part.strip, part.number, i) + column_]);
     this->for_tokens(op, part, [&](int k, auto const& x, auto const& at) {
       if constexpr (Packed)
         if (at.begins()) s = this->initial(at.sequence(), part.head, i, this->column(part));
@@ -248,7 +251,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
   WANE_HOST_DEVICE void save_sums(tile const& part, index i, sums_type sums) {
     sums = sum_of_block(machine_, sums, this->template shared<sums_type>(a_.layout.output));
     if (machine_.thread() == 0)
-      a_.tile_sums[(part.line * a_.plan.tiles + part.number) * (this->rows() + 1) + i] = sums;
+      a_.tile_sums[(part.strip * a_.plan.tiles + part.number) * (this->rows() + 1) + i] = sums;
   }
 
   // A number of this thread's token k that is to be summed over columns.
@@ -257,7 +260,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
            (((kind * a_.plan.tile_tokens + token) << a_.plan.columns_log2) + column);
   }
   WANE_HOST_DEVICE void put_down(int kind, int k, V gradient) const {
-    machine_.write_shared(of_token(kind, segment_ * Config::tokens + k, column_), gradient);
+    machine_.write_shared(of_token(kind, slice_ * Config::tokens + k, column_), gradient);
   }
   // Adds up over the columns of the tile what the threads have put down, each sum in an order that
   // depends on its place alone. They are numbers first, first + step, ... of every token.
@@ -271,7 +274,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
         int const j = (c + n) & (columns - 1);  // so that threads read different banks
         if (j < part.columns) sum += wide(machine_.read_shared(of_token(kind, token, j)));
       }
-      index const place = part.line * a_.plan.shape.time + part.first_token + token;
+      index const place = part.strip * a_.plan.shape.time + part.first_token + token;
       a_.token_sums[place * kinds::numbers(this->rows()) + first + kind * step] =
           static_cast<V>(sum);
     }
@@ -279,4 +282,4 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -1,24 +1,24 @@
-// What a call of the adjoint of a scan asks for: the arguments of its three kernels.
+// The adjoint of a scan: its workspace, its arguments, and its kernels in their order.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/cuda/scan/adjoint.hpp"
 #include "wane/cuda/scan/call.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // A token of the adjoint needs more registers than one of the scan.
 template <class V>
 using default_adjoint_config = scan_config<256, sizeof(V) <= 4 ? 9 : 3, 4, index{1} << 20, 512>;
 
-// The workspace of an adjoint: that of its scans, the states before every tile, sums over columns.
+// Its workspace: first the workspace of a scan, then states before every tile, sums over columns.
 template <class Op>
 struct adjoint_workspace {
   std::size_t kept_at, sums_at, bytes;
 
   explicit adjoint_workspace(scan_plan const& plan) {
     using V = accumulate_type<Op>;
-    auto const tiles = static_cast<std::size_t>(plan.lines * plan.tiles);
+    auto const tiles = static_cast<std::size_t>(plan.strips * plan.tiles);
     auto const rows = static_cast<std::size_t>(plan.shape.rows);
     kept_at = scan_workspace<V>(plan, nullptr).bytes;
     sums_at = kept_at + rounded_up((tiles * rows << plan.columns_log2) * sizeof(V));
@@ -35,7 +35,7 @@ std::size_t scan_adjoint_workspace_bytes(Op const& op, adjoint_options<State> co
 }
 
 // First the states are found, by a scan without output; then gradients go backward; then, where
-// there are any, the sums over columns are added up and handed over.
+// there are any, the sums over columns are added up and given to the sink.
 template <class Op, class Out, class Gradients, class State>
 struct scan_adjoint_calls {
   scan_arguments<Op, accumulate_type<Op>, State> forward;
@@ -78,21 +78,55 @@ auto scan_adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradien
        work, 0}};
 }
 
-// The kernel that goes backward, as every thread of the machine runs it.
-template <class Config, bool Packed, machine M, class Op, class Out, class Gradients, class State>
-WANE_HOST_DEVICE void adjoint_kernel(M& machine,
-                                     adjoint_arguments<Op, Out, Gradients, State> const& a) {
-  scan_adjoint<Config, Packed, M, Op, Out, Gradients, State>(machine, a)();
+// The kernel that goes backward: workers take tiles, from the last to the first.
+template <bool Packed>
+struct scan_adjoint_kernel : configured_kernel {
+  template <class Config, class Arguments>
+  static constexpr int resident = 2;
+  template <class Config, class Arguments>
+  static std::size_t shared_bytes(Arguments const& a) {
+    return a.layout.bytes;
+  }
+  template <class Config, machine M, class Op, class Out, class Gradients, class State>
+  WANE_HOST_DEVICE static void run(M& machine,
+                                   adjoint_arguments<Op, Out, Gradients, State> const& a, index) {
+    scan_adjoint<Config, Packed, M, Op, Out, Gradients, State>(machine, a)();
+  }
+};
+
+// The kernel that adds up sums over columns.
+template <bool Packed>
+struct scan_sums_kernel : configured_kernel {
+  template <class Config, class Arguments>
+  static constexpr int resident = 1;
+  template <class Config, class Arguments>
+  static std::size_t shared_bytes(Arguments const&) {
+    return shared_bytes_of_sums;
+  }
+  template <class Config, machine M, class Op, class Out, class Gradients, class State>
+  WANE_HOST_DEVICE static void run(M& machine,
+                                   adjoint_arguments<Op, Out, Gradients, State> const& a,
+                                   index block) {
+    if constexpr (time_invariant<Op>)
+      sum_tiles(machine, a, block);
+    else
+      sum_column_tiles<Packed>(machine, a, block);
+  }
+};
+
+template <class Config, class Queue, class Op, class Out, class Gradients, class State>
+void queue_scan_adjoint(Queue const& queue, Op const& op, sequence_view<Out> const& output_gradient,
+                        Gradients const& gradients, workspace const& memory,
+                        adjoint_options<State> const& options) {
+  auto const calls = scan_adjoint_call<Config>(op, output_gradient, gradients, memory, options);
+  where_packed(options.packed.present(), [&](auto packed) {
+    queue.template prepare<scan_adjoint_kernel<packed()>, Config>(calls.backward);
+    queue.template run_workers<scan_kernel<packed()>, Config>(calls.forward);
+    queue.template run_workers<scan_adjoint_kernel<packed()>, Config>(calls.backward);
+    if constexpr (takes_sums<Gradients, Op>)
+      queue.template run_blocks<scan_sums_kernel<packed()>, Config>(
+          calls.backward, blocks_of_sums<Op>(calls.backward.plan));
+  });
 }
 
-// The kernel that adds up sums over columns, as every thread of block `block` runs it.
-template <bool Packed, machine M, class Op, class Out, class Gradients, class State>
-WANE_HOST_DEVICE void sums_kernel(M& machine, adjoint_arguments<Op, Out, Gradients, State> const& a,
-                                  index block) {
-  if constexpr (time_invariant<Op>)
-    sum_tiles(machine, a, block);
-  else
-    sum_column_tiles<Packed>(machine, a, block);
-}
-
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

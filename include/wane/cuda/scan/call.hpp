@@ -1,11 +1,12 @@
-// What a call of the scan asks for: the arguments of its blocks.
+// A run by the scan: its workspace, its arguments and its kernel.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/cuda/call/call.hpp"
+#include "wane/cuda/machine/kernel.hpp"
 #include "wane/cuda/scan/scan.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 template <class Config, class Op, class State>
 std::size_t scan_workspace_bytes(Op const& op, run_options<State> const& options) {
@@ -30,10 +31,37 @@ scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output
       work};
 }
 
-// The kernel, as every thread of the machine runs it.
-template <class Config, bool Packed, machine M, class Op, class Out, class State>
-WANE_HOST_DEVICE void scan_kernel(M& machine, scan_arguments<Op, Out, State> const& arguments) {
-  scan<Config, Packed, M, Op, Out, State>(machine, arguments)();
+// The kernel: workers take tiles.
+template <bool Packed>
+struct scan_kernel : configured_kernel {
+  template <class Config, class Arguments>
+  static constexpr int resident = 2;
+  template <class Config, class Arguments>
+  static std::size_t shared_bytes(Arguments const& a) {
+    return a.layout.bytes;
+  }
+  template <class Config, machine M, class Op, class Out, class State>
+  WANE_HOST_DEVICE static void run(M& machine, scan_arguments<Op, Out, State> const& a, index) {
+    scan<Config, Packed, M, Op, Out, State>(machine, a)();
+  }
+};
+
+// body(std::true_type{}) where sequences are packed, else body(std::false_type{}).
+template <class Body>
+void where_packed(bool packed, Body const& body) {
+  if (packed)
+    body(std::true_type{});
+  else
+    body(std::false_type{});
 }
 
-}  // namespace wane::cuda
+template <class Config, class Queue, class Op, class Out, class State>
+void queue_scan(Queue const& queue, Op const& op, sequence_view<Out> const& output,
+                workspace const& memory, run_options<State> const& options) {
+  auto const arguments = scan_call<Config>(op, output, memory, options);
+  where_packed(options.packed.present(), [&](auto packed) {
+    queue.template run_workers<scan_kernel<packed()>, Config>(arguments);
+  });
+}
+
+}  // namespace wane::cuda::impl

@@ -2,50 +2,50 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/cuda/scan/block_scan.hpp"
 #include "wane/cuda/scan/plan.hpp"
-#include "wane/cuda/scan/segment_scan.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
-// Called by all threads of the block that has tile `number` of a line.
+// Called by all threads of the block that has tile `number` of a strip.
 template <class Config, class M, class V>
 class look_back {
  public:
   using E = composed_effect<V>;
 
   WANE_HOST_DEVICE look_back(M& machine, scan_plan const& plan, scan_workspace<V> const& work,
-                             segment_scan<M, E>& join, index line, index number)
+                             block_scan<M, E>& join, index strip, index number)
       : machine_(machine),
         plan_(plan),
         work_(work),
         join_(join),
-        line_(line),
+        strip_(strip),
         number_(number),
         column_(machine.thread() & (plan.columns() - 1)),
-        segment_(machine.thread() >> plan.columns_log2),
-        segments_(Config::threads >> plan.columns_log2),
-        last_segment_(segment_ == segments_ - 1) {}
+        slice_(machine.thread() >> plan.columns_log2),
+        slices_(Config::threads >> plan.columns_log2),
+        last_slice_(slice_ == slices_ - 1) {}
 
-  // of_tile(i) points to the effect of the tile on row i, before_tile(i) to where that of all tiles
-  // before it goes; both are those of the threads of the last segment, and of_tile is used up.
+  // of_tile(i) points to the effect of the tile on row i, before_tile(i) to the place for the
+  // effect of all tiles before it. Only threads of the last slice use them. of_tile is overwritten.
   template <class Before, class Of>
   WANE_HOST_DEVICE void operator()(Before const& before_tile, Of const& of_tile) {
-    for (index i = 0; last_segment_ && i < plan_.shape.rows; ++i)
+    for (index i = 0; last_slice_ && i < plan_.shape.rows; ++i)
       machine_.write_shared(before_tile(i), E{});
     publish_node(0, of_tile);
     for (int level = 0; level < plan_.levels; ++level) {
       index const siblings = node(level) % fan;
       for (index i = 0; siblings > 0 && i < plan_.shape.rows; ++i) {
         E const earlier = join_(of_siblings(level, siblings, i)).through;
-        if (!last_segment_) continue;
+        if (!last_slice_) continue;
         machine_.write_shared(before_tile(i), then(earlier, machine_.read_shared(before_tile(i))));
         *of_tile(i) = then(earlier, *of_tile(i));
       }
       if (completes(level + 1) && level + 1 < plan_.levels) publish_node(level + 1, of_tile);
     }
     index const group = node(plan_.levels);
-    if (group > 0 && last_segment_) {
-      machine_.await(work_.group_flags + line_ * plan_.groups + group - 1);
+    if (group > 0 && last_slice_) {
+      machine_.await(work_.group_flags + strip_ * plan_.groups + group - 1);
       for (index i = 0; i < plan_.shape.rows; ++i) {
         V const start = machine_.read(group_state(group, i));
         E before = machine_.read_shared(before_tile(i));
@@ -55,9 +55,9 @@ class look_back {
       }
     }
     if (completes(plan_.levels)) {
-      for (index i = 0; last_segment_ && i < plan_.shape.rows; ++i)
+      for (index i = 0; last_slice_ && i < plan_.shape.rows; ++i)
         machine_.write(group_state(group + 1, i), of_tile(i)->drive);
-      raise(work_.group_flags + line_ * plan_.groups + group);
+      raise(work_.group_flags + strip_ * plan_.groups + group);
     }
   }
 
@@ -69,9 +69,9 @@ class look_back {
   WANE_HOST_DEVICE bool completes(int level) const {
     return (number_ + 1) >> (level * Config::fan_log2) > node(level);
   }
-  // Its place among the published nodes of all lines.
+  // Its place among the published nodes of all strips.
   WANE_HOST_DEVICE index place_of(int level, index node) const {
-    index place = line_ * plan_.nodes + node;
+    index place = strip_ * plan_.nodes + node;
     for (int l = 0; l < level; ++l) place += plan_.tiles >> (l * Config::fan_log2);
     return place;
   }
@@ -80,13 +80,13 @@ class look_back {
   }
   // The state before group 1, 2, ...
   WANE_HOST_DEVICE V* group_state(index group, index i) const {
-    return work_.group_states + element(line_ * plan_.groups + group - 1, i);
+    return work_.group_states + element(strip_ * plan_.groups + group - 1, i);
   }
 
   template <class Of>
   WANE_HOST_DEVICE void publish_node(int level, Of const& of_tile) {
     index const place = place_of(level, node(level));
-    for (index i = 0; last_segment_ && i < plan_.shape.rows; ++i)
+    for (index i = 0; last_slice_ && i < plan_.shape.rows; ++i)
       machine_.write(work_.node_effects + element(place, i), *of_tile(i));
     raise(work_.node_flags + place);
   }
@@ -98,7 +98,7 @@ class look_back {
   // Of this thread's share of the first `count` children of the node above, in their order.
   WANE_HOST_DEVICE E of_siblings(int level, index count, index i) {
     index const first = node(level) - count;
-    index const begin = count * segment_ / segments_, end = count * (segment_ + 1) / segments_;
+    index const begin = count * slice_ / slices_, end = count * (slice_ + 1) / slices_;
     E joined;
     for (index n = begin; n < end; ++n) {
       index const place = place_of(level, first + n);
@@ -111,10 +111,10 @@ class look_back {
   M& machine_;
   scan_plan const& plan_;
   scan_workspace<V> const& work_;
-  segment_scan<M, E>& join_;
-  index line_, number_;
-  int column_, segment_, segments_;
-  bool last_segment_;
+  block_scan<M, E>& join_;
+  index strip_, number_;
+  int column_, slice_, slices_;
+  bool last_slice_;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -6,17 +6,17 @@
 
 #include "wane/core/recurrence/composed_effect.hpp"
 #include "wane/core/recurrence/recurrence.hpp"
-#include "wane/cuda/machine/machine.hpp"
+#include "wane/cuda/machine/kernel.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // Threads of a block; tokens of a thread, odd so that threads with neighbouring tokens read
 // different banks of shared memory; effects that one look-back joins, 2^FanLog2; numbers of a
 // tensor for each link of the chain of groups, whose links are passed one after the other; from how
-// many lines on each is walked in order; and up to how much shared memory what is found before each
-// thread is kept on every row. Beyond, it is found a second time. (99 KB: what a block may have on
-// every device since sm_80.)
-template <int Threads, int Tokens, int FanLog2, index LinkNumbers, index ManyLines,
+// many strips on each is walked in order; and up to how much shared memory what is found before
+// each thread is kept on every row. Beyond, it is found a second time. (99 KB: what a block may
+// have on every device since sm_80.)
+template <int Threads, int Tokens, int FanLog2, index LinkNumbers, index ManyStrips,
           std::size_t KeptBytes = 99 * 1024>
 struct scan_config {
   static_assert(Threads % warp_size == 0 && Tokens % 2 == 1);
@@ -24,7 +24,7 @@ struct scan_config {
   static constexpr int tokens = Tokens;
   static constexpr int fan_log2 = FanLog2;
   static constexpr index link_numbers = LinkNumbers;
-  static constexpr index many_lines = ManyLines;
+  static constexpr index many_strips = ManyStrips;
   static constexpr std::size_t kept_bytes = KeptBytes;
 };
 // About 1.5 microseconds a link, in which the memory moves some megabytes; 512 blocks fill a chip.
@@ -35,31 +35,31 @@ using default_scan_config = scan_config<256,
                                                          : 5,
                                         4, index{1} << 20, 512>;
 
-// A line is a head of a sequence (of the row, where sequences are packed) and a group of its
+// A strip is a head of a sequence (of the row, where sequences are packed) and a group of its
 // columns. Its tokens are cut into tiles; 2^fan_log2 tiles are a node of level 1, as many of these
 // a node of level 2, and so on. A block finds the effect of its tile, and the state before it from
 // the effects of the nodes between the start of its group, a node of the highest level, and itself.
 // Groups hand states on, one to the next. Which effects are joined, and in which order, depends on
-// the tile alone: the result is the same bits whoever comes first.
+// the tile alone: the result is the same bits in whatever order blocks run.
 struct scan_plan {
   recurrence_shape shape;
-  index sequences = 0;         // states: the batch, or the packed sequences
-  int columns_log2 = 0;        // columns of a tile
-  int tile_tokens = 0;         // tokens of a tile
-  index column_tiles = 0;      // of a head
-  index lines = 0, tiles = 0;  // tiles of a line
-  bool in_order = false;       // one block walks a line, tile after tile, and nothing is looked up
-  int levels = 1;              // of nodes
-  index groups = 0;            // of a line
-  index nodes = 0;             // of all levels of a line
+  index sequences = 0;          // states: the batch, or the packed sequences
+  int columns_log2 = 0;         // columns of a tile
+  int tile_tokens = 0;          // tokens of a tile
+  index column_tiles = 0;       // of a head
+  index strips = 0, tiles = 0;  // tiles of a strip
+  bool in_order = false;  // one block walks a strip, tile after tile, and nothing is looked up
+  int levels = 1;         // of nodes
+  index groups = 0;       // of a strip
+  index nodes = 0;        // of all levels of a strip
 
   WANE_HOST_DEVICE int columns() const { return 1 << columns_log2; }
-  // Where the states of a tile lie among those of all tiles; its columns are neighbours.
-  WANE_HOST_DEVICE index place_of_state(index line, index tile, index row) const {
-    return ((line * tiles + tile) * shape.rows + row) << columns_log2;
+  // The place of the state of a tile and row among the states of all tiles, column 0.
+  WANE_HOST_DEVICE index place_of_state(index strip, index tile, index row) const {
+    return ((strip * tiles + tile) * shape.rows + row) << columns_log2;
   }
-  // What a block takes at a time: a tile, or a line.
-  WANE_HOST_DEVICE index work_items() const { return lines * (in_order ? 1 : tiles); }
+  // What a block takes at a time: a tile, or a strip.
+  WANE_HOST_DEVICE index work_items() const { return strips * (in_order ? 1 : tiles); }
 };
 
 // Where the parts of shared memory lie, in bytes from its start.
@@ -107,9 +107,9 @@ struct scan_workspace {
   std::size_t zeroed_bytes, bytes;
 
   scan_workspace(scan_plan const& plan, void* memory) {
-    auto const lines = static_cast<std::size_t>(plan.lines);
-    auto const nodes = lines * static_cast<std::size_t>(plan.nodes);
-    auto const groups = lines * static_cast<std::size_t>(plan.groups);
+    auto const strips = static_cast<std::size_t>(plan.strips);
+    auto const nodes = strips * static_cast<std::size_t>(plan.nodes);
+    auto const groups = strips * static_cast<std::size_t>(plan.groups);
     auto const of_each = static_cast<std::size_t>(plan.shape.rows) << plan.columns_log2;
     zeroed_bytes = 16 + rounded_up(4 * (nodes + groups));
     std::size_t const effects = rounded_up(nodes * of_each * sizeof(composed_effect<V>));
@@ -123,6 +123,7 @@ struct scan_workspace {
     node_effects = reinterpret_cast<composed_effect<V>*>(start + zeroed_bytes);
     group_states = reinterpret_cast<V*>(start + zeroed_bytes + effects);
   }
+  kernel_counters counters() const { return {tickets, zeroed_bytes}; }
 };
 
 // Counts the bytes that a tile of an operator's tensors takes.
@@ -155,11 +156,11 @@ scan_plan plan_scan(Op const& op, index sequences, bool packed) {
   while (fits(plan.columns_log2)) ++plan.columns_log2;
   plan.tile_tokens = (Config::threads >> plan.columns_log2) * Config::tokens;
   plan.column_tiles = (columns + plan.columns() - 1) >> plan.columns_log2;
-  plan.lines = (packed ? 1 : plan.shape.batch) * plan.shape.heads * plan.column_tiles;
+  plan.strips = (packed ? 1 : plan.shape.batch) * plan.shape.heads * plan.column_tiles;
   plan.tiles = time == 0 ? 1 : (time + plan.tile_tokens - 1) / plan.tile_tokens;
-  plan.in_order = plan.tiles == 1 || plan.lines >= Config::many_lines;
+  plan.in_order = plan.tiles == 1 || plan.strips >= Config::many_strips;
   if (!plan.in_order) {
-    index const numbers = plan.lines * plan.columns() * time;
+    index const numbers = plan.strips * plan.columns() * time;
     index const links = numbers / Config::link_numbers > 1 ? numbers / Config::link_numbers : 1;
     while (plan.tiles >> (plan.levels * Config::fan_log2) > links) ++plan.levels;
     for (int level = 0; level < plan.levels; ++level)
@@ -178,4 +179,4 @@ std::size_t staged_bytes(Op const& op) {
   return bytes;
 }
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

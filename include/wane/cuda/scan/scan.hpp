@@ -5,7 +5,7 @@
 #include "wane/cuda/call/run_arguments.hpp"
 #include "wane/cuda/scan/tile_worker.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // What every block knows.
 template <class Op, class Out, class State>
@@ -15,6 +15,9 @@ struct scan_arguments : run_arguments<Op, Out, State> {
   scan_plan plan;
   shared_layout layout;
   scan_workspace<V> work;
+
+  index work_items() const { return plan.work_items(); }
+  kernel_counters counters() const { return work.counters(); }
 };
 
 // Each thread holds a few consecutive tokens of one column. A tile is read once, into shared
@@ -25,7 +28,7 @@ struct scan_arguments : run_arguments<Op, Out, State> {
 template <class Config, bool Packed, machine M, class Op, class Out, class State>
 class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
   using base = tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>>;
-  using base::a_, base::count_, base::column_, base::machine_, base::segment_;
+  using base::a_, base::count_, base::column_, base::machine_, base::slice_;
   using typename base::Token, typename base::V;
 
  public:
@@ -41,7 +44,7 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
  private:
   template <class Work>
   WANE_HOST_DEVICE tile tile_of(Work const& work) const {
-    return tile_at(a_.plan, work.line, work.tile, a_.sequences.stride);
+    return tile_at(a_.plan, work.strip, work.tile, a_.sequences.stride);
   }
   // The operator on the copies of a tile, perhaps still to come.
   WANE_HOST_DEVICE Op staged(tile const& part, int half, bool copies) const {
@@ -60,13 +63,13 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
     for (index i = 0; i < this->rows(); ++i) {
       auto const joined = this->join_tokens(op, part, i, value);
       if (a_.layout.keeps_threads) this->before_thread(i) = joined.before;
-      if (this->last_segment_) *this->of_tile(i) = joined.through;
+      if (this->last_slice_) *this->of_tile(i) = joined.through;
     }
-    this->look_back(part.line, part.number);
+    this->look_back(part.strip, part.number);
     machine_.barrier();
-    if (a_.kept && segment_ == 0 && column_ < part.columns)
+    if (a_.kept && slice_ == 0 && column_ < part.columns)
       for (index i = 0; i < this->rows(); ++i)
-        a_.kept[a_.plan.place_of_state(part.line, part.number, i) + column_] =
+        a_.kept[a_.plan.place_of_state(part.strip, part.number, i) + column_] =
             machine_.read_shared(this->before_tile(i)).drive;
     if constexpr (has_direct<Token>)
       this->for_tokens(op, part, [&](int k, auto const& x, auto const&) {
@@ -117,7 +120,7 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
 #pragma unroll
 #endif
     for (int k = 0; k < Config::tokens; ++k) {
-      int const walked = segment_ * Config::tokens + k;
+      int const walked = slice_ * Config::tokens + k;
       int const token = a_.sequences.stride > 0 ? walked : part.tokens - 1 - walked;
       if (k < count_)
         machine_.write_shared(staged + (token << a_.plan.columns_log2) + column_,
@@ -132,4 +135,4 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

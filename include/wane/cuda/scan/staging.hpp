@@ -5,24 +5,24 @@
 #include "wane/core/recurrence/view.hpp"
 #include "wane/cuda/scan/plan.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // Tokens of one head of one row of the batch, and columns: what a block works on at a time.
 struct tile {
-  index line, number;  // number of the tile in its line
+  index strip, number;  // number of the tile in its strip
   index batch, head;
   index first_column, first_token;  // the latter in the order of the walk
   index first_time;                 // the earliest token
   int columns, tokens;              // that exist
 };
 
-// Tile `number` of a line; `stride` is 1 forward and -1 in reverse.
-WANE_HOST_DEVICE inline tile tile_at(scan_plan const& plan, index line, index number, int stride) {
-  index const walk = line / plan.column_tiles, time = plan.shape.time;
+// Tile `number` of a strip; `stride` is 1 forward and -1 in reverse.
+WANE_HOST_DEVICE inline tile tile_at(scan_plan const& plan, index strip, index number, int stride) {
+  index const row_head = strip / plan.column_tiles, time = plan.shape.time;
   tile part;
-  part.line = line, part.number = number;
-  part.batch = walk / plan.shape.heads, part.head = walk % plan.shape.heads;
-  part.first_column = line % plan.column_tiles << plan.columns_log2;
+  part.strip = strip, part.number = number;
+  part.batch = row_head / plan.shape.heads, part.head = row_head % plan.shape.heads;
+  part.first_column = strip % plan.column_tiles << plan.columns_log2;
   part.first_token = number * plan.tile_tokens;
   index const columns = plan.shape.columns - part.first_column, tokens = time - part.first_token;
   part.columns = static_cast<int>(at_most(index{plan.columns()}, columns));
@@ -111,4 +111,4 @@ struct stage_tensors {
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "wane/cuda/call/sequences.hpp"
+#include "wane/cuda/scan/block_scan.hpp"
 #include "wane/cuda/scan/look_back.hpp"
-#include "wane/cuda/scan/segment_scan.hpp"
 #include "wane/cuda/scan/staging.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // One thread of a block, which holds a few consecutive tokens of one column of a tile. Arguments
 // have op, initial, sequences, plan, layout, work and blocks.
@@ -24,12 +24,12 @@ class tile_worker {
         a_(a),
         join_(machine, a.plan.columns_log2, shared<E>(a.layout.exchange)),
         column_(machine.thread() & (a.plan.columns() - 1)),
-        segment_(machine.thread() >> a.plan.columns_log2),
-        last_segment_(segment_ == (Config::threads >> a.plan.columns_log2) - 1) {}
+        slice_(machine.thread() >> a.plan.columns_log2),
+        last_slice_(slice_ == (Config::threads >> a.plan.columns_log2) - 1) {}
 
-  // A tile of a line; line -1: no work is left.
+  // A tile of a strip; strip -1: no work is left.
   struct work_item {
-    index line, tile;
+    index strip, tile;
   };
 
   // Calls stage(item, half) for each item of this block while the one before is worked on, and
@@ -37,13 +37,13 @@ class tile_worker {
   template <class Stage, class Run>
   WANE_HOST_DEVICE void for_work(Stage const& stage, Run const& run) {
     work_item next = take({-1, 0});
-    if (next.line >= 0) stage(next, 0);
+    if (next.strip >= 0) stage(next, 0);
     machine_.commit();
-    for (int half = 0; next.line >= 0; half = 1 - half) {
+    for (int half = 0; next.strip >= 0; half = 1 - half) {
       work_item const current = next;
       next = take(current);
       // What is overwritten was read before the barrier of take.
-      if (next.line >= 0) stage(next, 1 - half);
+      if (next.strip >= 0) stage(next, 1 - half);
       machine_.commit();
       machine_.template wait<1>();
       machine_.barrier();
@@ -77,7 +77,7 @@ class tile_worker {
   }
 
   WANE_HOST_DEVICE void count_tokens(tile const& part) {
-    index const left = part.tokens - segment_ * Config::tokens;
+    index const left = part.tokens - slice_ * Config::tokens;
     count_ = column_ >= part.columns || left <= 0 ? 0 : static_cast<int>(left);
     if (count_ > Config::tokens) count_ = Config::tokens;
   }
@@ -88,7 +88,7 @@ class tile_worker {
   WANE_HOST_DEVICE void for_tokens(Op const& op, tile const& part, Each const& each) const {
     if (count_ == 0) return;
     sequence_cursor<Packed> cursor(a_.sequences, part.batch,
-                                   part.first_token + segment_ * Config::tokens);
+                                   part.first_token + slice_ * Config::tokens);
 #ifdef __CUDACC__
 #pragma unroll
 #endif
@@ -129,13 +129,13 @@ class tile_worker {
   WANE_HOST_DEVICE V initial(index sequence, index head, index i, index j) const {
     return a_.initial.data ? static_cast<V>(a_.initial(sequence, head, i, j)) : V(0);
   }
-  // What a line starts from is read before anybody can have written a final state there. It is
-  // known to the threads that begin the line.
-  WANE_HOST_DEVICE bool begins_line(tile const& part) const {
-    return !Packed && part.number == 0 && segment_ == 0 && count_ > 0;
+  // The initial state of a strip is read before a block can have written a final state in the same
+  // memory. The threads that begin the strip keep it.
+  WANE_HOST_DEVICE bool begins_strip(tile const& part) const {
+    return !Packed && part.number == 0 && slice_ == 0 && count_ > 0;
   }
   WANE_HOST_DEVICE void read_start(tile const& part) const {
-    for (index i = 0; begins_line(part) && i < rows(); ++i)
+    for (index i = 0; begins_strip(part) && i < rows(); ++i)
       start(i) = initial(part.batch, part.head, i, column(part));
   }
   WANE_HOST_DEVICE V& start(index i) const {
@@ -146,7 +146,7 @@ class tile_worker {
   WANE_HOST_DEVICE auto join_tokens(Op const& op, tile const& part, index i,
                                     V const (&value)[Config::tokens]) {
     auto joined = join_(effect_of_tokens(op, part, i, value));
-    if (begins_line(part)) joined.before.drive = start(i);
+    if (begins_strip(part)) joined.before.drive = start(i);
     return joined;
   }
   // The former once more. Called by every thread of the block.
@@ -160,8 +160,8 @@ class tile_worker {
   WANE_HOST_DEVICE void for_empty_sequences(tile const& part, Each const& each) const {
     if (column_ >= part.columns) return;
     index const first = Packed ? 0 : part.batch, last = Packed ? a_.sequences.count : first + 1;
-    int const segments = Config::threads >> a_.plan.columns_log2;
-    for (index n = first + segment_; n < last; n += segments)
+    int const slices = Config::threads >> a_.plan.columns_log2;
+    for (index n = first + slice_; n < last; n += slices)
       if (a_.sequences.length(n) == 0)
         for (index i = 0; i < rows(); ++i) each(n, i);
   }
@@ -176,11 +176,11 @@ class tile_worker {
     return shared<E>(a_.layout.of_tile) + (i << a_.plan.columns_log2) + column_;
   }
 
-  // Finds what lies before the tile; the threads of the last segment write it.
-  WANE_HOST_DEVICE void look_back(index line, index number) {
+  // Finds what lies before the tile; the threads of the last slice write it.
+  WANE_HOST_DEVICE void look_back(index strip, index number) {
     if (a_.plan.in_order) {
       V* const carried_on = shared<V>(a_.layout.carried) + column_;
-      for (index i = 0; last_segment_ && i < rows(); ++i) {
+      for (index i = 0; last_slice_ && i < rows(); ++i) {
         V& state = carried_on[i << a_.plan.columns_log2];
         E before;
         if (number > 0) before.drive = state;
@@ -188,16 +188,16 @@ class tile_worker {
         state = state_after(*of_tile(i), before.drive);
       }
     } else {
-      cuda::look_back<Config, M, V> find(machine_, a_.plan, a_.work, join_, line, number);
+      impl::look_back<Config, M, V> find(machine_, a_.plan, a_.work, join_, strip, number);
       find([&](index i) { return before_tile(i); }, [&](index i) { return of_tile(i); });
     }
   }
 
   M& machine_;
   Arguments const& a_;
-  segment_scan<M, E> join_;
-  int column_, segment_;
-  bool last_segment_;
+  block_scan<M, E> join_;
+  int column_, slice_;
+  bool last_slice_;
   int count_ = 0;  // tokens of this thread in the tile
   int turn_ = 0;
 
@@ -206,22 +206,22 @@ class tile_worker {
   // for tiles that others have taken before. Passes a barrier.
   WANE_HOST_DEVICE work_item take(work_item const& current) {
     scan_plan const& plan = a_.plan;
-    bool const goes_on = plan.in_order && current.line >= 0 && current.tile + 1 < plan.tiles;
+    bool const goes_on = plan.in_order && current.strip >= 0 && current.tile + 1 < plan.tiles;
     // Where every block has one item, none takes two.
-    bool const alone = current.line >= 0 && plan.work_items() <= a_.blocks;
+    bool const alone = current.strip >= 0 && plan.work_items() <= a_.blocks;
     // Two places in turn: one is written while threads that are late still read the other.
     auto* const ticket = shared<std::uint64_t>(a_.layout.ticket) + (turn_ = 1 - turn_);
     if (machine_.thread() == 0 && !goes_on && !alone)
       machine_.write_shared(ticket, machine_.take(a_.work.tickets));
     machine_.barrier();
-    if (goes_on) return {current.line, current.tile + 1};
+    if (goes_on) return {current.strip, current.tile + 1};
     if (alone) return {-1, 0};
     std::uint64_t const number = machine_.read_shared(ticket);
     if (number >= static_cast<std::uint64_t>(plan.work_items())) return {-1, 0};
     auto const taken = static_cast<index>(number);
     if (plan.in_order) return {taken, 0};
-    return {taken % plan.lines, taken / plan.lines};
+    return {taken % plan.strips, taken / plan.strips};
   }
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

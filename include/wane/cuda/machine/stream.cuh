@@ -1,4 +1,4 @@
-// stream, and check: how wane speaks with the CUDA runtime.
+// stream, and how a refusal of the CUDA runtime becomes an exception.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,9 +20,10 @@ class runtime_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws where a call of the runtime fails, and clears the error, so that the next call is judged
-// by itself. check(cudaMalloc(&p, n), "cudaMalloc(&p, n)");
-inline void check(cudaError_t result, char const* call) {
+// Throws runtime_error where a call of the runtime fails, and clears the error, so that the next
+// call is judged by itself.
+//   throw_on_error(cudaMalloc(&p, n), "cudaMalloc(&p, n)");
+inline void throw_on_error(cudaError_t result, char const* call) {
   if (result == cudaSuccess) return;
   (void)cudaGetLastError();
   throw runtime_error(std::string(call) + ": " + cudaGetErrorString(result) + " (" +

@@ -1,18 +1,18 @@
-// penalty_answers: one thread of the kernel that asks a penalty for M^-1 of what directions get.
+// Gradient kernel of penalised memories: one thread for each row of M, g = M^-1 dL/dalpha.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/cuda/penalty/walk.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
-// As run/penalty/adjoint.hpp has it, forward through the tokens; `output` are the directions a
-// again, which are read, and `segments` those of the factors that were found with them.
+// The equations are those of run/penalty/adjoint.hpp, forward through the tokens. `output` are the
+// directions a, which are read here, and `segments` has the factors that were found with them.
 template <class Op, class State>
-struct penalty_answer_arguments : penalty_arguments<Op, State> {
-  sequence_view<float> answers;  // dL/da, in whose place g = M^-1 dL/dalpha comes
-  sequence_view<float> keys;     // what keys get, to which is added
-  token_view<float> changes;     // what log l gets of a token by itself, where M fades
+struct inverse_gradient_arguments : penalty_arguments<Op, State> {
+  sequence_view<float> inverse_gradients;  // dL/da, replaced by g = M^-1 dL/dalpha
+  sequence_view<float> key_gradients;      // to which the gradients through alpha are added
+  token_view<float> changes;  // where M fades: the gradient by log l from the token itself
   view<State const, 4> final_gradient;
   // Where that is given: N behind each sequence, [sequence][2 H][K][K], zeros in the second half of
   // the heads, and <dL/d(R^T R), R^T R>, [sequence][head].
@@ -20,20 +20,21 @@ struct penalty_answer_arguments : penalty_arguments<Op, State> {
 };
 
 template <class Config, machine M, class Op, class State>
-class penalty_answers : penalty_walk<Config, M, Op, State> {
+class penalty_inverse_gradients : penalty_walk<Config, M, Op, State> {
   using base = penalty_walk<Config, M, Op, State>;
-  using base::at_, base::fades, base::for_tokens, base::head_, base::line, base::line_,
-      base::machine_;
+  using base::at_, base::fades, base::for_tokens, base::head_, base::numbers_at,
+      base::sequence_head_, base::machine_;
   using base::of_given, base::over_, base::present, base::r, base::row_, base::rows_, base::scale;
   using base::sequence_, base::solve, base::subtract, base::sum_of_rows, base::tokens;
 
  public:
-  WANE_HOST_DEVICE penalty_answers(M& machine, penalty_answer_arguments<Op, State> const& a,
-                                   index block)
+  WANE_HOST_DEVICE penalty_inverse_gradients(M& machine,
+                                             inverse_gradient_arguments<Op, State> const& a,
+                                             index block)
       : base(machine, a, block), a_(a) {}
 
   WANE_HOST_DEVICE void operator()() {
-    this->walk([&](auto const&... chunk) WANE_INLINE_LAMBDA { answer(chunk...); });
+    this->walk([&](auto const&... chunk) WANE_INLINE_LAMBDA { take(chunk...); });
     if (this->is_last() && a_.final_gradient.data) begin_sums();
   }
 
@@ -42,8 +43,8 @@ class penalty_answers : penalty_walk<Config, M, Op, State> {
   // whose x has no part along alpha. Where u = k, what the inverse and the direction give the token
   // itself cancels, but for 1 - alpha . k = 1 / C_tt^2:
   //   by g - g (a . k) - a (g . k) = (by / C_tt^2) g - a (g . k).
-  WANE_INLINE void answer(sequence_tokens const& of, index k, int count, token_numbers const& key,
-                          token_numbers const& direction) const {
+  WANE_INLINE void take(sequence_tokens const& of, index k, int count, token_numbers const& key,
+                        token_numbers const& direction) const {
     auto const read = [&](sequence_view<float> const& from) WANE_INLINE_LAMBDA {
       token_numbers x = {};
       for_tokens([&](auto t) WANE_INLINE_LAMBDA {
@@ -51,7 +52,7 @@ class penalty_answers : penalty_walk<Config, M, Op, State> {
       });
       return x;
     };
-    token_numbers x = read(a_.answers), to = read(a_.keys);
+    token_numbers x = read(a_.inverse_gradients), to = read(a_.key_gradients);
     token_numbers const a = read(a_.output);
     token_numbers along = a;
     scale(along, x);
@@ -71,7 +72,7 @@ class penalty_answers : penalty_walk<Config, M, Op, State> {
     x = of_given(direction, x);
     if constexpr (fades) scale(x, over_), scale(x, over_);
     if (!present()) return;
-    token_numbers const over = line(at_.over, 0);
+    token_numbers const over = numbers_at(at_.over, 0);
     bool const own = a_.op.penalises_keys();
     for_tokens([&](auto t) WANE_INLINE_LAMBDA {
       if (t >= count) return;
@@ -80,8 +81,8 @@ class penalty_answers : penalty_walk<Config, M, Op, State> {
       if constexpr (fades && Op::rule == write_rule::rls)
         if (row_ == 0) a_.changes.write(where, -by * along.of[t]);
       if constexpr (Op::rule != write_rule::rls) by *= a_.marks.factors.read(where);
-      a_.answers.write(where, row_, x.of[t]);
-      a_.keys.write(where, row_, multiply_add(by, x.of[t], to.of[t]));
+      a_.inverse_gradients.write(where, row_, x.of[t]);
+      a_.key_gradients.write(where, row_, multiply_add(by, x.of[t], to.of[t]));
     });
   }
 
@@ -113,7 +114,7 @@ class penalty_answers : penalty_walk<Config, M, Op, State> {
       for (int i = 0; i <= row_ && present(); ++i)
         sum.of[0] = multiply_add(gradient(i, row_), r(i, row_), sum.of[0]);
       sum = sum_of_rows(sum);
-      if (row_ == 0) a_.whole[line_] = sum.of[0] / 2;
+      if (row_ == 0) a_.whole[sequence_head_] = sum.of[0] / 2;
     }
   }
   // X below its diagonal, and on it.
@@ -126,7 +127,7 @@ class penalty_answers : penalty_walk<Config, M, Op, State> {
     return static_cast<float>(a_.final_gradient(sequence_, head_, i, a_.values + j));
   }
 
-  penalty_answer_arguments<Op, State> const& a_;
+  inverse_gradient_arguments<Op, State> const& a_;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

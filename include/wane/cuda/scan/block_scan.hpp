@@ -1,23 +1,24 @@
-// segment_scan: the effects of the threads of a block, joined in the order of their tokens.
+// block_scan: the effects of the threads of a block, joined in the order of their tokens.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/core/recurrence/composed_effect.hpp"
 #include "wane/cuda/machine/machine.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
-// Thread (s, c) = s * columns + c holds segment s of column c. Effects are joined within warps by
+// A slice is the consecutive tokens of one column that a thread holds: thread (s, c) =
+// s * columns + c has slice s of column c. Effects are joined within warps by
 // shuffles, then across them through shared memory.
 template <class M, class E>
-class segment_scan {
+class block_scan {
  public:
   // `exchange` has room for 2 M::threads effects.
-  WANE_HOST_DEVICE segment_scan(M& machine, int columns_log2, E* exchange)
+  WANE_HOST_DEVICE block_scan(M& machine, int columns_log2, E* exchange)
       : machine_(machine), columns_(1 << columns_log2), exchange_(exchange) {}
 
   struct result {
-    E before, through;  // the effects of the segments before this one, and with it
+    E before, through;  // the effects of the slices before this one, and with it
   };
 
   // Called by every thread of the block. Passes one barrier, where there is more than one warp.
@@ -39,7 +40,7 @@ class segment_scan {
       turn_ = 1 - turn_;
       if (lane + columns_ >= warp_size) machine_.write_shared(totals + thread, through);
       machine_.barrier();
-      // The warps that hold earlier segments of the same column; their last segments.
+      // The warps that hold earlier slices of the same column; their last slices.
       E others;
       int const step = columns_ < warp_size ? warp_size : columns_;
       int const last = columns_ < warp_size ? warp_size - columns_ + lane % columns_ : lane;
@@ -59,4 +60,4 @@ class segment_scan {
   int turn_ = 0;
 };
 
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl

@@ -1,13 +1,12 @@
-// Which kernels take the adjoint of a recurrence, and what memory they ask for.
+// Sentences at compile time for gradients that the adjoint on a GPU cannot give.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/core/recurrence/penalised_gradients.hpp"
-#include "wane/cuda/penalty/adjoint_call.hpp"
-#include "wane/cuda/run_call.hpp"
-#include "wane/cuda/scan/adjoint_call.hpp"
+#include "wane/cuda/call/adjoint_sums.hpp"
+#include "wane/cuda/call/call.hpp"
 
-namespace wane::cuda {
+namespace wane::cuda::impl {
 
 // What gradients of an affine recurrence may be taken.
 template <class Op, class Gradients>
@@ -47,29 +46,4 @@ consteval void check_adjoint() {
     check_sink<Op, Gradients>();
 }
 
-// The bytes of workspace that adjoint(stream, op, output_gradient, ...) asks for, whichever
-// gradients are taken, where that of outputs is of the type Out: bfloat16 asks for less, a memory
-// that is not penalised for about half.
-template <class Out, class Op, class State = accumulate_type<Op>>
-std::size_t adjoint_workspace_bytes_for(Op const& op, adjoint_options<State> const& options = {}) {
-  check_operator<Op>();
-  check_rows_of_memory(op);
-  if constexpr (chunkable<Op>)
-    if (runs_in_chunks(op))
-      return chunk_adjoint_workspace_bytes<any_chunk_config, Out>(op, options);
-  if constexpr (penalised_in_chunks<Op>)
-    return penalised_adjoint_workspace::of<any_penalty_config, any_chunk_config,
-                                           std::remove_const_t<Out>>(op, options)
-        .bytes;
-  else if constexpr (scannable<Op>)
-    return scan_adjoint_workspace_bytes<default_adjoint_config<accumulate_type<Op>>>(op, options);
-  else
-    return 0;
-}
-// Enough for any type.
-template <class Op, class State = accumulate_type<Op>>
-std::size_t adjoint_workspace_bytes(Op const& op, adjoint_options<State> const& options = {}) {
-  return adjoint_workspace_bytes_for<accumulate_type<Op>>(op, options);
-}
-
-}  // namespace wane::cuda
+}  // namespace wane::cuda::impl
