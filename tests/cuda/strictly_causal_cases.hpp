@@ -9,7 +9,7 @@
 
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
-#include "wane/core/call/adjoint_parts.hpp"
+#include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/call/run_options.hpp"
 
 namespace support {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wane/core/recurrence/penalised_gradients.hpp"
-#include "wane/cuda/call/adjoint_sums.hpp"
 #include "wane/cuda/call/call.hpp"
+#include "wane/cuda/scan/adjoint_sums.hpp"
 
 namespace wane::cuda::impl {
 

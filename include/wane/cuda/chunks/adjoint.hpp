@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wane/core/chunk/state_products.hpp"
-#include "wane/cuda/call/adjoint_sums.hpp"
 #include "wane/cuda/chunks/warp.hpp"
+#include "wane/cuda/scan/adjoint_sums.hpp"
 
 namespace wane::cuda::impl {
 
@@ -14,8 +14,8 @@ struct chunk_form {
   using scalar = float;
   using vector = float;
   static constexpr int tokens = chunk_tokens;
-  static constexpr wane::fading fading = fading_of<Token>;
-  static constexpr wane::erasing erasing = erasing_of<Token>;
+  static constexpr wane::impl::fading fading = fading_of<Token>;
+  static constexpr wane::impl::erasing erasing = erasing_of<Token>;
 };
 
 // What the columns of a piece leave of a chunk and head, for the gradients of its terms: the sums

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/numbers/decay_derivative.hpp"
-#include "wane/cuda/call/adjoint_sums.hpp"
+#include "wane/cuda/scan/adjoint_sums.hpp"
 #include "wane/cuda/scan/tile_worker.hpp"
 
 namespace wane::cuda::impl {
