@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence/penalised_gradients.hpp"
-#include "wane/cuda/call/check_adjoint.hpp"
+#include "wane/cuda/check_adjoint.hpp"
 #include "wane/cuda/kernels.hpp"
 
 namespace wane::cuda::impl {

@@ -76,7 +76,8 @@ struct constant_memory {
     sink at(place<> where) const { return {*this, where}; }
   };
 };
-static_assert(wane::impl::has_lags<constant_memory<float>> && wane::impl::has_lags<constant_memory<double>>);
+static_assert(wane::impl::has_lags<constant_memory<float>> &&
+              wane::impl::has_lags<constant_memory<double>>);
 static_assert(wane::impl::has_lags<wane::exponential_bank<wane::bfloat16>>);
 static_assert(!wane::impl::has_lags<support::strictly<constant_memory<float>>>);
 
@@ -114,8 +115,9 @@ double forward_apart(sizes const& n, wane::direction way, Make const& make) {
     auto const x = static_cast<float>(random.uniform(-1, 1));
     before.values()[i] = x, exact_before.values()[i] = x;
   }
-  EXPECT_TRUE(runs_in_lags(op, wane::sequence_view<T>(y.view()),
-                       wane::run_options<T>{.initial = before, .final = after, .direction = way}));
+  EXPECT_TRUE(
+      runs_in_lags(op, wane::sequence_view<T>(y.view()),
+                   wane::run_options<T>{.initial = before, .final = after, .direction = way}));
   wane::impl::run_in_order(
       plain, wane::sequence_view<double>(right.view()),
       wane::run_options<double>{.initial = exact_before, .final = exact_after, .direction = way});
@@ -171,7 +173,8 @@ double gradients_apart(sizes const& n) {
     ASSERT_TRUE(wane::impl::runners::lags::accepts_adjoint(all...));
     wane::impl::adjoint_lags(all...);
   });
-  auto const right = gradients_of(exact, [](auto const&... all) { wane::impl::adjoint_panels(all...); });
+  auto const right =
+      gradients_of(exact, [](auto const&... all) { wane::impl::adjoint_panels(all...); });
   support::nearness near;
   for (std::size_t i = 0; i < found.size(); ++i) near.add(found[i], right[i]);
   return near.both();
@@ -196,8 +199,8 @@ TEST(Lags, EqualThePlainOrderWhereTheyStream) {
   wane::sequence_view<float> const to(y.data(), 1, time, 1, columns);
   ASSERT_EQ(wane::impl::choose_stores(op, to), wane::impl::store_by::stream);
   ASSERT_TRUE(runs_in_lags(op, to, wane::run_options<float>{}));
-  run_in_order(plain, wane::sequence_view<double>(right.data(), 1, time, 1, columns),
-               wane::run_options<double>{});
+  wane::impl::run_in_order(plain, wane::sequence_view<double>(right.data(), 1, time, 1, columns),
+                           wane::run_options<double>{});
   support::nearness near;
   for (index i = 0; i < time * columns; ++i)
     near.add(static_cast<double>(y.data()[i]), right.data()[i]);
@@ -210,7 +213,7 @@ TEST(Lags, KeepWhatIsNoNumberWhereItIs) {
   m.value(0, 7, 0, 3) = std::numeric_limits<float>::quiet_NaN();
   tensor<float> y(1, 15, 1, 20);
   ASSERT_TRUE(runs_in_lags(constant_memory<float>(m), wane::sequence_view<float>(y.view()),
-                       wane::run_options<float>{}));
+                           wane::run_options<float>{}));
   y.for_each([&](index b, index t, index h, index j) {
     EXPECT_EQ(std::isnan(y(b, t, h, j)), t >= 7 && j == 3) << t << " " << j;
   });
@@ -227,7 +230,8 @@ TEST(Lags, LeaveOtherDecaysToOthers) {
     EXPECT_EQ(runs_in_lags(op, wane::sequence_view<double>(y.view()), wane::run_options<double>{}),
               scale == 5e3);
     run(op, wane::sequence_view<double>(y.view()));
-    run_in_order(op, wane::sequence_view<double>(right.view()), wane::run_options<double>{});
+    wane::impl::run_in_order(op, wane::sequence_view<double>(right.view()),
+                             wane::run_options<double>{});
     support::nearness near;
     y.for_each([&](auto... at) { near.add(y(at...), right(at...)); });
     EXPECT_LT(near.both(), 1e-14) << scale;

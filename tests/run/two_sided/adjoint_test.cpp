@@ -46,7 +46,7 @@ void differentiate(laplace_problem<Io, Window>& p, future_phase phase, std::vect
 // Gradients against central differences of the sum in long double: a step of 6e-8 leaves 1e-14 of
 // its third derivatives, and 1e-11 of what is rounded.
 template <class Problem>
-void expect_derivative(Problem p, future_phase phase, std::vector<token_range> const& parts,
+void expect_derivative(Problem p, future_phase phase, std::vector<impl::token_range> const& parts,
                        double bound,
                        adjoint_options<accumulate_type<typename Problem::operation>> const& how) {
   using Io = std::remove_cvref_t<decltype(p.x[0])>;

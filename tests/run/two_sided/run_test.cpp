@@ -44,7 +44,7 @@ std::vector<Out> answers(laplace_problem<Io, Window> const& p, future_phase phas
 // The largest error, in units of the largest sum of magnitudes.
 template <class Out, class Io, window_shape Window>
 double error(laplace_problem<Io, Window> p, future_phase phase, std::vector<Out> const& y,
-             std::vector<token_range> const& sequences = {}) {
+             std::vector<impl::token_range> const& sequences = {}) {
   auto const want = two_sided_sum<double>(p, phase, sequences)(-7);
   for (auto& x : p.x) x = Io(std::abs(convert<float>(x)));
   for (auto& o : p.omega) o = 0;

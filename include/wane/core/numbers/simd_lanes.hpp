@@ -1,5 +1,5 @@
-// Lanes of a simd moved, compared and summed, and simd loaded and stored in part or past the
-// caches. SPDX-License-Identifier: MIT
+// Lanes of a simd moved, compared and summed; partial loads and stores, stores past the caches.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/core/numbers/simd.hpp"
