@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "shared/input.hpp"
-#include "spectra/rates/random.hpp"
+#include "spectra/random.hpp"
 
 namespace wane::bench {
 
