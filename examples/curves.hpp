@@ -70,7 +70,7 @@ inline bool draw(std::string const& svg, std::string const& csv, std::size_t n,
             "set format '10^{%T}'\nset xlabel 'lag'\nset key outside right samplen 2\n";
   panel("signal", "[1e-5:1]", "column(2*n)", "notitle");
   panel("signal / noise", "[1e-4:10]", "column(2*n) / column(2*n+1)", "title columnhead(2*n)");
-  std::signal(SIGPIPE, SIG_IGN);  // of a shell that has not found it
+  std::signal(SIGPIPE, SIG_IGN);  // raised where gnuplot is missing
   std::FILE* const gnuplot = popen("gnuplot 2>/dev/null", "w");
   if (!gnuplot) return false;
   std::fputs(script.str().c_str(), gnuplot);

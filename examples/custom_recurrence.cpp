@@ -73,7 +73,7 @@ struct minimal_gated_unit<T>::gradients {
 static_assert(wane::channelwise<minimal_gated_unit<float>>);
 static_assert(wane::reads_lanes<minimal_gated_unit<float>>);
 
-// What the law kit asks for: data, the operator over a piece of it, and where gradients go.
+// The problem for the law kit: data, the operator over a piece of it, and gradient buffers.
 template <class T>
 struct problem {
   wane::recurrence_shape shape;

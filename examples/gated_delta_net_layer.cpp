@@ -41,7 +41,7 @@ struct gated_delta_net_layer {
     }
   };
 
-  // What a decoder carries: the memory with its positions, and the last inputs of the convolution.
+  // The state of a decoder: the memory with its positions, and the convolution's last inputs.
   struct state {
     wane::recurrent_state<T> memory;
     matrix<T> tail;

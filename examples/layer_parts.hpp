@@ -18,7 +18,7 @@ using wane::index;
 template <class T>
 using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// How many sequences a state carries, of which x has the next tokens.
+// The number of sequences in a state; x has their next tokens.
 // Throws wane::error unless x is [B T, width].
 template <class T>
 index batch_of(matrix<T> const& x, index width, wane::recurrent_state<T> const& carried) {
@@ -27,7 +27,7 @@ index batch_of(matrix<T> const& x, index width, wane::recurrent_state<T> const& 
                 x.rows(), ", ", x.cols(), "]; it must be [", batch, " T, ", width, "]");
   return batch;
 }
-// A matrix, or a block of its columns, as [B, T, heads, channels / heads], where it lies.
+// A view of a matrix, or of a block of its columns, as [B, T, heads, channels / heads].
 template <class Dense>
 auto in_heads(Dense&& x, index batch, index heads) {
   using T = std::remove_pointer_t<decltype(x.data())>;
@@ -42,7 +42,7 @@ auto by_head(Dense&& x, index batch) {
   index const time = x.rows() / batch, row = x.outerStride();
   return wane::token_view<T>(x.data(), {batch, time, x.cols()}, {time * row, row, 1});
 }
-// A row of weights, or what was made of it, as a parameter of an operator.
+// A row of weights, or of numbers made from it, as a parameter of an operator.
 auto numbers(auto const& x) {
   using T = std::remove_pointer_t<decltype(x.data())>;
   return wane::view<T, 1>(x.data(), x.size());
@@ -70,7 +70,7 @@ matrix<T> behind(matrix<T>& tail, Dense const& x, index batch) {
   }
   return all;
 }
-// The token before each.
+// The previous token of each token.
 template <class T>
 matrix<T> before(matrix<T> const& x, matrix<T>& last, index batch) {
   index const time = x.rows() / batch;
@@ -102,7 +102,7 @@ matrix<T> rms_norm(matrix<T> x, index groups, double epsilon) {
       (part.array().square().rowwise().mean() + static_cast<T>(epsilon)).sqrt().eval();
   return x;
 }
-// The same of what each part differs from its mean.
+// The same for the difference of each part from its mean.
 template <class T>
 matrix<T> group_norm(matrix<T> x, index groups, double epsilon) {
   Eigen::Map<matrix<T>> part(x.data(), x.rows() * groups, x.cols() / groups);
@@ -110,7 +110,7 @@ matrix<T> group_norm(matrix<T> x, index groups, double epsilon) {
   return rms_norm<T>(std::move(x), groups, epsilon);
 }
 
-// y of all tokens of `op`, from the carried state and into it: step for one token, run for more.
+// Outputs of all tokens of `op`; updates the carried state. One token is a step, more are a run.
 template <class T, class Op>
 matrix<T> remember(Op const& op, wane::recurrent_state<T>& carried) {
   wane::recurrence_shape const s = wane::output_shape_of(op);
@@ -148,7 +148,7 @@ matrix<T> parameters(std::vector<double> const& log_rates) {
   return row_of<T>(all);
 }
 
-// Weights to begin with, likewise.
+// Initial weights, likewise.
 struct initial_weights {
   std::mt19937 bits;
 

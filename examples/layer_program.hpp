@@ -44,7 +44,7 @@ void write_weights(std::ostream& to, auto& weights) {
 }
 
 // The tokens cuts[0] <= t < cuts[1], cuts[1] <= t < cuts[2], ... of u, one piece after the other,
-// from the carried state, which each leaves to the next.
+// from the carried state, which each piece updates for the next.
 template <class T, class Layer>
 void in_pieces(Layer const& layer, matrix<T> const& u, std::vector<index> const& cuts,
                typename Layer::state& carried, matrix<T>& y) {
@@ -62,9 +62,9 @@ void in_pieces(Layer const& layer, matrix<T> const& u, std::vector<index> const&
 
 // How far a layer in float is from the same in double, relative to the norm, when it goes
 // through all tokens at once, in pieces or one by one; returns whether that is 1e-6 at most. A
-// state that is carried without its position must be seen to go wrong. The inputs and what the
-// layer in double makes of them go to `outputs`.
-// Throws wane::error when all that comes out is zero, or something is not finite.
+// state that is carried without its position must give a larger error. The inputs and the
+// outputs of the layer in double go to `outputs`.
+// Throws wane::error if all outputs are zero, or one is not finite.
 template <template <class> class Layer>
 bool passes_agree(Layer<float> const& layer, Layer<double> const& exact, std::ostream& outputs) {
   constexpr index batch = 2, time = 200, half = time / 2;
@@ -101,7 +101,7 @@ bool passes_agree(Layer<float> const& layer, Layer<double> const& exact, std::os
   return whole && pieces && tokens && lost > 1e-3;
 }
 
-// What `to_stream` writes, as a file. Throws wane::error when it cannot be written.
+// Writes the output of `to_stream` to a file. Throws wane::error if that fails.
 void write_file(std::string const& file, auto const& to_stream) {
   std::ofstream to(file, std::ios::binary);
   wane::require(to.good(), file, " cannot be opened");

@@ -8,7 +8,7 @@
 #include <vector>
 #include <wane/wane.hpp>
 
-// How lively each text has lately been: h_t = e^{-1/4} h_{t-1} + [the letter is a vowel].
+// A fading count of recent vowels in each text: h_t = e^{-1/4} h_{t-1} + [the letter is a vowel].
 int main() {
   std::string const texts[] = {"to be or not to be", "", "the rest is silence", "a"};
   std::vector<wane::index> starts{0};

@@ -16,7 +16,7 @@ struct memory {
   wane::linear_recurrence<wane::decay_as::log, float> op() const {
     return {{log_decay.data(), 1, tokens, 1, 1}, {drive.data(), 1, tokens, 1, 1}};
   }
-  // What segment n does to any state: S -> e^log_decay S + drive.
+  // The effect of segment n on any state: S -> e^log_decay S + drive.
   log_effect<float> effect_of(wane::index n) const {
     wane::linear_recurrence<wane::decay_as::log, float> const segment(
         {log_decay.data() + n * length, 1, length, 1, 1},
@@ -35,7 +35,7 @@ struct memory {
   }
 };
 
-// A tree of pairs: node 1 is the effect of all segments, node `segments` + n that of segment n.
+// A tree of pairs: node 1 is the effect of all segments, node `segments` + n of segment n alone.
 struct effect_tree {
   std::vector<log_effect<float>> node = std::vector<log_effect<float>>(2 * segments);
 

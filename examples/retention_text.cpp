@@ -12,7 +12,7 @@
 
 namespace reading {
 
-// Abraham Lincoln at Gettysburg, for want of another text.
+// Abraham Lincoln at Gettysburg, used if no text is given.
 constexpr char passage[] =
     "Four score and seven years ago our fathers brought forth on this continent, a new nation, "
     "conceived in Liberty, and dedicated to the proposition that all men are created equal. Now we "
@@ -28,8 +28,8 @@ constexpr index H = std::ssize(of_mark), V = 64, piece = 1024, longest = 1'000'0
 using matrix = Eigen::Matrix<double, Eigen::Dynamic, V, Eigen::RowMajor>;
 
 // Tokens are bytes. The value of each is a random vector of length 1 less the mean over the text,
-// which says nothing. A tenth into the text a token is marked: its value is a vector of its own, u.
-// Two copies are read side by side, the first with nothing in place of u. The signal is the second
+// which has no information. A token a tenth into the text is marked: it has its own vector, u.
+// Two copies are read side by side, the first with 0 in place of u. The signal is the second
 // memory less the first, projected on u; the noise is what the first projects on a random vector,
 // root mean square.
 struct marked_text {
@@ -66,7 +66,7 @@ struct marked_text {
       }
   }
 
-  // What is read at each lag by the heads of a memory. `make` gives the operator on the values and
+  // The reads at each lag by the heads of a memory. `make` gives the operator on the values and
   // orders of a piece of the text; its state is carried to the next piece.
   std::vector<curve> through(auto const& make) const {
     std::vector<float> values(2 * piece * V), orders(2 * piece * H), outputs(2 * piece * H * V);
@@ -74,7 +74,7 @@ struct marked_text {
     std::optional<wane::recurrent_state<float>> state;
     for (index first = 0; first <= mark + lags.back(); first += piece) {
       index const T = std::min(piece, std::ssize(bytes) - first);
-      // All heads read the same values: from one to the next is no step.
+      // All heads read the same values, so the stride of heads is 0.
       wane::sequence_view<float> const v(values.data(), {2, T, H, V}, {T * V, V, 0, 1});
       wane::sequence_view<float> const y(outputs.data(), 2, T, H, V);
       wane::token_view<float> const alpha(orders.data(), 2, T, H);
@@ -97,8 +97,8 @@ struct marked_text {
   }
 };
 
-// One exponential for each order of the mark, the power law at lags 0 and 1, and half of what it is
-// at lag 1 when that has come to half or less.
+// One exponential for each order of the mark: the power law at lags 0 and 1, and half of its value
+// at lag 1 at the lag where the power law has fallen to half.
 struct exponentials {
   std::vector<index> halved;
   std::vector<float> log_decay, key, query = std::vector<float>(H, 1.f), direct;
@@ -146,7 +146,7 @@ int main(int count, char** arguments) try {
     (draws ? picture : file) = arguments[draws ? ++n : n];
   }
   std::string const bytes = file.empty() ? passage : content_of(file);
-  // What cannot be written is refused before the long work.
+  // An unwritable file is refused before the long work.
   if (!picture.empty()) write_csv(picture + ".csv", {}, {});
   marked_text const text(bytes);
   std::printf("%td bytes, of which that at %td is marked\n", std::ssize(bytes), text.mark);
@@ -168,7 +168,7 @@ int main(int count, char** arguments) try {
   }
   exponentials const fading;
   auto others = text.through(fading);
-  others.pop_back();  // that of order 0.9 once more
+  others.pop_back();  // a second exponential of order 0.9
   for (std::size_t h = 0; h < others.size(); ++h) {
     others[h].name = "exponential halved at " + std::to_string(fading.halved[h]);
     curves.push_back(others[h]);

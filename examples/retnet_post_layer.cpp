@@ -31,7 +31,7 @@ struct retnet_post_layer {
     }
   };
 
-  // What a decoder carries: the memory, which counts positions.
+  // The state of a decoder: the memory, which counts positions.
   struct state {
     wane::recurrent_state<T> memory;
 

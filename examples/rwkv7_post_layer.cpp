@@ -13,7 +13,7 @@ struct rwkv7_post_layer {
   static constexpr index width = 128, heads = 4, per_head = width / heads;
   static constexpr index low_rank = 16, gate_rank = 32, trained_at = 2048;
 
-  // How much of the token before there is in what r, w, k, v, a and g are made of: rows of mix.
+  // The share of the previous token in the inputs of r, w, k, v, a and g: rows of mix.
   enum mixed { of_r, of_w, of_k, of_v, of_a, of_g };
 
   struct weights {
@@ -50,7 +50,7 @@ struct rwkv7_post_layer {
     }
   };
 
-  // What a decoder carries: the memory with its positions, and the token before.
+  // The state of a decoder: the memory with its positions, and the token before.
   struct state {
     wane::recurrent_state<T> memory;
     matrix<T> last;

@@ -148,14 +148,14 @@ int main() {
   for (int n = 0; n < batch * target_time; ++n) target.push_back(n * n % 43);
   activations const p = model(source, target, batch);
 
-  // Another target token, in the first sequence: what follows may change, what lies before not.
+  // Another target token, in the first sequence: only later outputs may change.
   auto other = target;
   other[changed] = (other[changed] + 1) % 50;
   activations const after = (model(source, other, batch) - p).cwiseAbs();
   double const before = after.topRows(changed).maxCoeff(),
                behind = after.middleRows(changed, target_time - changed).maxCoeff(),
                elsewhere = after.bottomRows(target_time).maxCoeff();
-  // Another source token, the last one: everything of its sequence may change.
+  // Another last source token: all outputs of its sequence may change.
   auto last = source;
   last[source_time - 1] = (last[source_time - 1] + 1) % 50;
   double const of_source = (model(last, target, batch) - p).cwiseAbs().row(0).maxCoeff();

@@ -18,7 +18,7 @@ constexpr wane::index tokens = 1500, nodes = 3;
 using memory = wane::laplace<double, wane::spectra::window_shape::hann>;
 using numbers = std::vector<double>;
 
-// What is learnt, in one row: log sigma, omega and both parts of the read-out of each node, and
+// The learnt parameters, in one row: log sigma, omega and the complex read-out of each node, and
 // log W. Logarithms keep rates and the width above 0.
 struct parameters {
   numbers sigma, omega;
@@ -107,7 +107,7 @@ void print(char const* what, parameters const& p) {
 
 // The paths of the poles e^{-sigma - i omega} in the complex plane; false without gnuplot.
 bool draw(std::string const& name, parameters const& truth) {
-  std::signal(SIGPIPE, SIG_IGN);  // of a shell that has not found it
+  std::signal(SIGPIPE, SIG_IGN);  // raised where gnuplot is missing
   std::FILE* const gnuplot = popen("gnuplot 2>/dev/null", "w");
   if (!gnuplot) return false;
   std::fprintf(gnuplot,

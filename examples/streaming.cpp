@@ -1,4 +1,4 @@
-// Streaming: tokens arrive one by one, the state is saved half way, and nothing changes.
+// Streaming: tokens arrive one by one and the state is saved half way; outputs are unchanged.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>

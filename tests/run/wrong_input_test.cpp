@@ -19,7 +19,7 @@ using wane::index;
 using recurrence = wane::linear_recurrence<wane::decay_as::log, float>;
 using view = wane::sequence_view<float>;
 
-// A run of B = 2, T = 5, H = 3, C = 4 whose outputs hold -7 as long as nobody writes them.
+// A run of B = 2, T = 5, H = 3, C = 4 whose outputs hold -7 until they are written.
 class WrongInput : public testing::Test {
  public:
   static constexpr index batch = 2, time = 5, heads = 3, columns = 4;

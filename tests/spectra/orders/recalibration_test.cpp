@@ -109,7 +109,7 @@ TEST(Recalibration, OfRandomTokensIsAsGoodAsTheOldMemory) {
   for (std::size_t i = 0; i < 5; ++i) EXPECT_LT(found[i].carried, found[i].kept + 2e-5) << i;
   EXPECT_LT(found[3].carried, 2e-5);
   EXPECT_LT(found[4].carried, 1e-3);  // some of these tokens are 20000 old by then
-  // What lies beyond nobody knows; there it is the old memory.
+  // Beyond the planned horizon the result fades as the old memory does.
   EXPECT_LT(found[6].carried, 0.3);
   EXPECT_GT(found[6].carried, 0.01);
   for (std::size_t i = 5; i < 7; ++i) {
