@@ -132,6 +132,7 @@ void add(attention_row const& row) {
     auto const problem = std::make_shared<attention_problem>(row);
     contest c;
     c.ours = [problem] { problem->ours(); };
+    c.by_runners = false;
     c.rivals = {{"vs_sequential", [problem] { problem->loop(); }}};
     c.tokens = static_cast<double>(row.tokens);
     // Two products for T (T + 1) / 2 pairs, backward five.

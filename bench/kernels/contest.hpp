@@ -23,6 +23,8 @@ struct rival {
 struct contest {
   std::function<void()> ours;
   std::vector<rival> rivals;
+  // ours() is a pass of passes.hpp, which can name its runner.
+  bool by_runners = true;
   // What must move; the reference moves as much in the same memory. Without reads there is none.
   traffic moved;
   // Where there are none, they are what `moved` writes.

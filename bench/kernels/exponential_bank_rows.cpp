@@ -7,6 +7,7 @@
 #include "kernels/buffers.hpp"
 #include "kernels/caches.hpp"
 #include "kernels/exponential_bank_loops.hpp"
+#include "kernels/passes.hpp"
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
 #include "wane/operators/exponential_bank.hpp"
@@ -103,13 +104,13 @@ struct bank_problem {
     return {parameters, values};
   }
   void forward() {
-    run(bank(all(p.values)), all(p.output), run_options<T>{.threads = row.threads});
+    timed_run(bank(all(p.values)), all(p.output), run_options<T>{.threads = row.threads});
   }
   void step_by_step() {
     auto const values = all(p.values);
     auto const output = all(p.output);
     for (index t = 0; t < p.tokens; ++t)
-      step(bank(values.tokens(t, t + 1)), output.tokens(t, t + 1), state_view<T>(state));
+      timed_step(bank(values.tokens(t, t + 1)), output.tokens(t, t + 1), state_view<T>(state));
   }
   void backward() {
     typename exponential_bank<T>::gradients gradients;
@@ -117,8 +118,8 @@ struct bank_problem {
     gradients.log_decay = {p.log_decay_gradient, 1, states};
     gradients.key = {p.key_gradient, 1, states};
     gradients.query = {p.query_gradient, 1, states};
-    adjoint(bank(all(p.values)), all(p.gradient), gradients,
-            adjoint_options<T>{.threads = row.threads});
+    timed_adjoint(bank(all(p.values)), all(p.gradient), gradients,
+                  adjoint_options<T>{.threads = row.threads});
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "kernels/buffers.hpp"
 #include "kernels/keyed_loops.hpp"
+#include "kernels/passes.hpp"
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
 #include "wane/operators/parts/keyed.hpp"
@@ -156,13 +157,13 @@ void wane_pass(keyed_problem const& problem, Op const& op) {
   auto const& p = problem.p;
   int const threads = problem.row.threads;
   if constexpr (What == pass::forward)
-    run(op, problem.rows(p.output), run_options<float>{.threads = threads});
+    timed_run(op, problem.rows(p.output), run_options<float>{.threads = threads});
   else if constexpr (What == pass::step)
-    step(op, problem.rows(p.output),
-         state_view<float>{{problem.state, 1, keyed_heads, p.rows, p.columns}});
+    timed_step(op, problem.rows(p.output),
+               state_view<float>{{problem.state, 1, keyed_heads, p.rows, p.columns}});
   else
-    adjoint(op, problem.rows(p.output_gradient), gradients_of<Op>(problem),
-            adjoint_options<float>{.threads = threads});
+    timed_adjoint(op, problem.rows(p.output_gradient), gradients_of<Op>(problem),
+                  adjoint_options<float>{.threads = threads});
 }
 
 template <pass What, class Loops>

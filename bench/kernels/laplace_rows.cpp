@@ -11,6 +11,7 @@
 
 #include "kernels/laplace_loops.hpp"
 #include "kernels/laplace_nodes.hpp"
+#include "kernels/passes.hpp"
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
 #include "wane/operators/laplace.hpp"
@@ -60,20 +61,21 @@ struct laplace_problem {
     return {of.nodes<float const>(of, hann, masked), x};
   }
   void forward(laplace_nodes const& of, bool masked) {
-    run(bank(of, masked, every(values)), every(output),
-        run_options<number>{.threads = row.threads});
+    timed_run(bank(of, masked, every(values)), every(output),
+              run_options<number>{.threads = row.threads});
   }
   void step_by_step() {
     auto const x = every(values), y = every(output);
     for (index t = 0; t < tokens; ++t)
-      step(bank(nodes, false, x.tokens(t, t + 1)), y.tokens(t, t + 1), state_view<number>(state));
+      timed_step(bank(nodes, false, x.tokens(t, t + 1)), y.tokens(t, t + 1),
+                 state_view<number>(state));
   }
   // `output` takes the gradient of values.
   void backward() {
     typename operation::gradients const to{every(output),
                                            nodes.template nodes<float>(gradients, hann, false)};
-    adjoint(bank(nodes, false, every(values)), every(output_gradient), to,
-            adjoint_options<number>{.threads = row.threads});
+    timed_adjoint(bank(nodes, false, every(values)), every(output_gradient), to,
+                  adjoint_options<number>{.threads = row.threads});
   }
 
   // Compares channels first, first + stride, ...

@@ -6,6 +6,7 @@
 #include "kernels/buffers.hpp"
 #include "kernels/caches.hpp"
 #include "kernels/linear_recurrence_loops.hpp"
+#include "kernels/passes.hpp"
 #include "kernels/row.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
@@ -85,21 +86,21 @@ struct linear_problem {
     return {values, 1, p.tokens, 1, p.channels};
   }
   void forward(T const* decay, T const* drive) {
-    run(linear_recurrence<Form, T>(all(decay), all(drive)), all(p.output),
-        run_options<T>{.threads = row.threads, .threads_over_time = row.over_time});
+    timed_run(linear_recurrence<Form, T>(all(decay), all(drive)), all(p.output),
+              run_options<T>{.threads = row.threads, .threads_over_time = row.over_time});
   }
   void step_by_step() {
     auto const decay = all(p.decay), drive = all(p.drive);
     auto const output = all(p.output);
     for (index t = 0; t < p.tokens; ++t)
-      step(linear_recurrence<Form, T>(decay.tokens(t, t + 1), drive.tokens(t, t + 1)),
-           output.tokens(t, t + 1), state_view<T>(state));
+      timed_step(linear_recurrence<Form, T>(decay.tokens(t, t + 1), drive.tokens(t, t + 1)),
+                 output.tokens(t, t + 1), state_view<T>(state));
   }
   void backward() {
     using Op = linear_recurrence<Form, T>;
-    adjoint(Op(all(p.decay), all(p.drive)), all(p.gradient),
-            typename Op::gradients{all(p.decay_gradient), all(p.drive_gradient)},
-            adjoint_options<T>{.threads = row.threads});
+    timed_adjoint(Op(all(p.decay), all(p.drive)), all(p.gradient),
+                  typename Op::gradients{all(p.decay_gradient), all(p.drive_gradient)},
+                  adjoint_options<T>{.threads = row.threads});
   }
 };
 

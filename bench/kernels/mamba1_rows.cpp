@@ -8,6 +8,7 @@
 #include "kernels/buffers.hpp"
 #include "kernels/linear_recurrence_loops.hpp"
 #include "kernels/mamba1_loops.hpp"
+#include "kernels/passes.hpp"
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
 #include "wane/operators/mamba1.hpp"
@@ -74,14 +75,14 @@ struct mamba1_problem {
   }
   void ours() {
     if (row.what == pass::forward) {
-      run(op(), of(output), run_options<float>{.threads = row.threads});
+      timed_run(op(), of(output), run_options<float>{.threads = row.threads});
     } else if (row.what == pass::step) {
-      step(op(), of(output), state_view<float>{{state.data(), 1, 1, states, channels}});
+      timed_step(op(), of(output), state_view<float>{{state.data(), 1, 1, states, channels}});
     } else {
       mamba1<float>::gradients to{of(gradients.x), of(gradients.dt), of(gradients.keys),
                                   of(gradients.queries)};
       to.A = {rates_gradient.data(), {1, 1, channels, states}, {0, 0, 1, channels}};
-      adjoint(op(), of(output_gradient), to, adjoint_options<float>{.threads = row.threads});
+      timed_adjoint(op(), of(output_gradient), to, adjoint_options<float>{.threads = row.threads});
     }
   }
   // The loop has its own state, and its results where ours are.

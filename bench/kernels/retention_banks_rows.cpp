@@ -5,6 +5,7 @@
 #include <string>
 
 #include "kernels/buffers.hpp"
+#include "kernels/passes.hpp"
 #include "kernels/retention_loops.hpp"
 #include "kernels/row.hpp"
 #include "wane/operators/retention.hpp"
@@ -51,10 +52,10 @@ struct banks_problem {
     for (float& a : alpha.reshaped()) a = static_cast<float>(next(least, 1));
   }
   void ours(auto const& with) {
-    run(retention(sequence_view<float const>(value.data(), 1, tokens, 1, channels),
-                  token_view<float const>(alpha.data(), 1, tokens, 1), with),
-        sequence_view<float>(output.data(), 1, tokens, 1, channels),
-        run_options<float>{.threads = 1});
+    timed_run(retention(sequence_view<float const>(value.data(), 1, tokens, 1, channels),
+                        token_view<float const>(alpha.data(), 1, tokens, 1), with),
+              sequence_view<float>(output.data(), 1, tokens, 1, channels),
+              run_options<float>{.threads = 1});
   }
   void loop() {
     states.setZero();

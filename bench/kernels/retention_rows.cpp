@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/buffers.hpp"
+#include "kernels/passes.hpp"
 #include "kernels/retention_loops.hpp"
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
@@ -88,11 +89,12 @@ struct retention_problem {
   void ours() {
     with_operator([&](auto const& op, auto const& to) {
       if (row.what == pass::forward)
-        run(op, of(output), run_options<float>{.threads = row.threads});
+        timed_run(op, of(output), run_options<float>{.threads = row.threads});
       else if (row.what == pass::step)
-        step(op, of(output), state_view<float>{{states.data(), 1, 1, row.rows(), row.columns}});
+        timed_step(op, of(output),
+                   state_view<float>{{states.data(), 1, 1, row.rows(), row.columns}});
       else
-        adjoint(op, of(output_gradient), to, adjoint_options<float>{.threads = row.threads});
+        timed_adjoint(op, of(output_gradient), to, adjoint_options<float>{.threads = row.threads});
     });
   }
   // The loop has its own state, and its results where ours are.

@@ -9,6 +9,8 @@
 #include <memory>
 #include <optional>
 
+#include "kernels/passes.hpp"
+
 namespace wane::bench {
 namespace {
 
@@ -21,7 +23,7 @@ struct turn {
   std::string name;
   std::optional<contest> what = {};
   std::map<std::string, double> counters = {};
-  std::string problem = {};
+  std::string problem = {}, runner = {};
 };
 turn current;
 
@@ -29,6 +31,9 @@ void take_turn(std::string const& name, std::function<contest()> const& prepare)
   current = turn{name};
   try {
     current.what = prepare();
+    name_of_runner = &current.runner;
+    if (current.what->by_runners) current.what->ours();
+    name_of_runner = nullptr;
     current.counters = held(*current.what);
   } catch (std::exception const& e) {
     current.problem = e.what();
@@ -45,6 +50,7 @@ void add_row(std::string const& name, std::function<contest()> prepare) {
     if (!current.problem.empty()) return state.SkipWithError(current.problem.c_str());
     for ([[maybe_unused]] auto _ : state) current.what->ours();
     for (auto const& [counter, value] : current.counters) state.counters[counter] = value;
+    state.SetLabel(current.runner);
   });
 }
 

@@ -42,13 +42,16 @@ std::string_view passes(Op const& op, typename Op::gradients const& gradients, n
   index const outputs = wane::output_shape_of(op).columns;
   numbers y(tokens, outputs), stepped(tokens, outputs);
   wane::run(op, y.view());
-  wane::recurrent_state<wane::accumulate_type<Op>> state(op);
+  using T = wane::accumulate_type<Op>;
+  wane::recurrent_state<T> state(op);
   wane::step(op, stepped.view(), state);
   for (std::size_t i = 0; i < y.all.size(); ++i)
     EXPECT_NEAR(y.all[i], stepped.all[i], 1e-4f * (1 + std::abs(y.all[i])));
   std::fill(of_values.all.begin(), of_values.all.end(), std::nanf(""));
   wane::adjoint(op, numbers(tokens, outputs).view(), gradients);
   for (float g : of_values.all) EXPECT_FALSE(std::isnan(g));
+  EXPECT_FALSE(wane::runner_name(op, y.view(), wane::state_view<T>(state)).empty());
+  EXPECT_FALSE(wane::runner_name(op, y.view(), gradients, wane::adjoint_options<T>{}).empty());
   return wane::runner_name(op, y.view());
 }
 
