@@ -183,7 +183,7 @@ int main(int argc, char** arguments) {
   file << "pairs";
   for (auto const& [name, read] : memories) std::printf(" %10s", name), file << ',' << name;
   bool right = true;
-  for (index const n : {4, 8, 16, 24, 32, 48, 64}) {
+  for (wane::index const n : {4, 8, 16, 24, 32, 48, 64}) {
     pairs p(n);
     std::printf("\n%5d", int(n)), file << '\n' << n;
     for (auto const& [name, read] : memories) {

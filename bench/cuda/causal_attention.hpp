@@ -48,7 +48,7 @@ class causal_attention {
     machine_.template wait<0>();
     machine_.barrier();
     bfloat16 const* const rows = at(0) + warp() * 16 * stride;
-    unroll<Width / 16>(
+    impl::unroll<Width / 16>(
         [&](auto n) WANE_INLINE_LAMBDA { query[n] = products_.read_left(rows + n * 16, stride); });
     machine_.barrier();
     bring_pair(0);
@@ -86,15 +86,15 @@ class causal_attention {
   WANE_HOST_DEVICE void take(factor const (&query)[Width / 16], index n, bool last) {
     bfloat16 const *const key = at(static_cast<int>(n % 2) * 2), *const value = key + tile * stride;
     numbers score[tile / 8] = {};
-    unroll<Width / 16>([&](auto k) WANE_INLINE_LAMBDA {
-      unroll<tile / 8>([&](auto s) WANE_INLINE_LAMBDA {
+    impl::unroll<Width / 16>([&](auto k) WANE_INLINE_LAMBDA {
+      impl::unroll<tile / 8>([&](auto s) WANE_INLINE_LAMBDA {
         products_.add(score[s], query[k], key + s * 8 * stride + k * 16, stride);
       });
     });
-    unroll<2>([&](auto half) WANE_INLINE_LAMBDA {
+    impl::unroll<2>([&](auto half) WANE_INLINE_LAMBDA {
       int const row = warp() * 16 + products_.row() + 8 * half;
       float most = -HUGE_VALF;
-      unroll<tile / 8>([&](auto s) WANE_INLINE_LAMBDA {
+      impl::unroll<tile / 8>([&](auto s) WANE_INLINE_LAMBDA {
         for (int e = 0; e < 2; ++e) {
           float& x = score[s].of[2 * half + e];
           x = last && s * 8 + products_.column() + e > row ? -HUGE_VALF : x * scale;
@@ -106,32 +106,32 @@ class causal_attention {
       most = fmaxf(fmaxf(most, other(most, 2)), most_[half]);
       float const kept = exp2f(most_[half] - most);
       most_[half] = most, total_[half] *= kept;
-      unroll<tile / 8>([&](auto s) WANE_INLINE_LAMBDA {
+      impl::unroll<tile / 8>([&](auto s) WANE_INLINE_LAMBDA {
         for (int e = 0; e < 2; ++e) {
           float& x = score[s].of[2 * half + e];
           x = exp2f(x - most), total_[half] += x;
         }
       });
-      unroll<Width / 8>([&](auto c) WANE_INLINE_LAMBDA {
+      impl::unroll<Width / 8>([&](auto c) WANE_INLINE_LAMBDA {
         for (int e = 0; e < 2; ++e) output_[c].of[2 * half + e] *= kept;
       });
     });
-    unroll<tile / 16>([&](auto s) WANE_INLINE_LAMBDA {
+    impl::unroll<tile / 16>([&](auto s) WANE_INLINE_LAMBDA {
       factor const weight = products_.left_of(score + 2 * s);
-      unroll<Width / 8>([&](auto c) WANE_INLINE_LAMBDA {
+      impl::unroll<Width / 8>([&](auto c) WANE_INLINE_LAMBDA {
         products_.add_transposed(output_[c], weight, value + s * 16 * stride + c * 8, stride);
       });
     });
   }
 
   WANE_HOST_DEVICE void hand_out(index own) {
-    unroll<2>([&](auto half) WANE_INLINE_LAMBDA {
+    impl::unroll<2>([&](auto half) WANE_INLINE_LAMBDA {
       float total = total_[half];
       total += other(total, 1);
       total += other(total, 2);
       index const t = own * tile + warp() * 16 + products_.row() + 8 * half;
       bfloat16* const to = a_.output + start_ + t * a_.heads * Width + products_.column();
-      unroll<Width / 8>([&](auto c) WANE_INLINE_LAMBDA {
+      impl::unroll<Width / 8>([&](auto c) WANE_INLINE_LAMBDA {
         for (int e = 0; e < 2; ++e)
           to[c * 8 + e] = static_cast<bfloat16>(output_[c].of[2 * half + e] / total);
       });
