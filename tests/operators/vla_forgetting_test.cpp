@@ -27,8 +27,8 @@ memory_size const sizes[] = {
 template <class Problem>
 class VlaForgettingLaws : public ::testing::Test {};
 using gate = token_view<double const>;
-static_assert(fading_penalty<vla<double, rls, gate>>);
-static_assert(!fading_penalty<vla<double>>);
+static_assert(wane::impl::fading_penalty<vla<double, rls, gate>>);
+static_assert(!wane::impl::fading_penalty<vla<double>>);
 using Problems =
     ::testing::Types<vla_problem<double, rls, keys, gate>, vla_problem<double, unit, keys, gate>,
                      vla_problem<double, projective, keys, gate>,

@@ -53,13 +53,13 @@ void expect_effects(double smallest, double largest) {
   for (index c = 0; c < columns; ++c)
     for (double state : {0., 3.}) {
       auto const& e = effects[static_cast<std::size_t>(c / vector::width)];
-      EXPECT_NEAR(wane::apply(e, vector(state))[static_cast<int>(c % vector::width)],
+      EXPECT_NEAR(wane::impl::apply(e, vector(state))[static_cast<int>(c % vector::width)],
                   p.after(state, c), 1e-12);
     }
   // The first numbers again, as one channel whose tokens fill vectors.
   wane::impl::effect_of<op_type, vector> one[1];
   wane::impl::series_effect<1, op_type, vector>(p.op(1), walk, one);
-  EXPECT_NEAR(wane::apply(one[0], vector(3.))[0], p.after(3, 0, 1), 1e-12);
+  EXPECT_NEAR(wane::impl::apply(one[0], vector(3.))[0], p.after(3, 0, 1), 1e-12);
 }
 
 TEST(SegmentEffect, OfTokensThatForgetSlowlyOrAtOnce) {

@@ -11,10 +11,11 @@ namespace wane::impl {
 // So many columns go together that what a row brings, its decay above all, is found once for them.
 inline constexpr int columns_together = 128;
 
-// One token into columns [first, first + count) of the state, at most columns_together.
-template <class V, class Token, class State, class Stride, class Write>
+// One token into columns [first, first + count) of the state, at most columns_together; `to`
+// receives their outputs. They are summed in memory of the function's own, which no state overlaps.
+template <class V, class Token, class State, class Stride>
 WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& state, Stride stride,
-                                      index first, int count, Write const& write) {
+                                      index first, int count, V* to) {
   V value[columns_together], erased[columns_together] = {}, y[columns_together] = {};
   for (int n = 0; n < count; ++n) value[n] = V(x.value(first + n));
   if constexpr (has_direct<Token>) {
@@ -66,7 +67,7 @@ WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& stat
       update([&](int) { return w; });
     }
   }
-  for (int n = 0; n < count; ++n) write(first + n, y[n]);
+  for (int n = 0; n < count; ++n) to[n] = y[n];
 }
 
 // One token: the state [rows, columns] is updated in place, and write(j, y) takes output j. Where
@@ -78,10 +79,12 @@ WANE_HOST_DEVICE void advance(Op const& op, place<> at, view<State, 2> state, Wr
   auto const take = [&](index begin, index end, auto const& receive) {
     for (index j = begin; j < end; j += columns_together) {
       int const count = static_cast<int>(at_most(index{columns_together}, end - j));
+      V y[columns_together];
       if (state.stride[1] == 1)
-        advance_columns<V>(x, state, std::integral_constant<int, 1>{}, j, count, receive);
+        advance_columns<V>(x, state, std::integral_constant<int, 1>{}, j, count, y);
       else
-        advance_columns<V>(x, state, state.stride[1], j, count, receive);
+        advance_columns<V>(x, state, state.stride[1], j, count, y);
+      for (int n = 0; n < count; ++n) receive(j + n, y[n]);
     }
   };
   index const columns = state.extent[1];

@@ -32,10 +32,10 @@ class panels_adjoint {
   static constexpr index most_tokens = Replay::most_tokens;
 
   panels_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
-                 Gradients const& gradients, walk const& w, index heads)
-      : ends_(op, output_gradient, gradients),
+                 Gradients const& gradients, bool in_lanes, walk const& w, index heads)
+      : ends_(op, output_gradient, gradients, in_lanes),
         walk_(w),
-        replay_(ends_.op()),
+        replay_(ends_.op(), in_lanes),
         heads_(heads),
         rows_(recurrence_shape(op.shape()).rows),
         row_blocks_((rows_ + width - 1) / width),
@@ -101,7 +101,7 @@ class panels_adjoint {
   void want(walk const& w) {
     soon_.clear();
     soon_.add(ends_.op(), w);
-    if constexpr (Lanes)
+    if (ends_.in_lanes())
       for (index k = 0; k < w.count; ++k)
         soon_.add(ends_.output_gradient().element(w.token(k), 0), last_);
   }
@@ -187,7 +187,7 @@ inline constexpr index kept_bytes_per_task = index{24} << 20;
 
 template <bool Lanes, has_panel_adjoint Op, class Out, class Gradients, class State>
 void adjoint_by_heads(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
-                      adjoint_options<State> const& options) {
+                      bool in_lanes, adjoint_options<State> const& options) {
   using Adjoint = panels_adjoint<Op, Out, Gradients, State, Lanes>;
   recurrence_shape const shape = op.shape();
   int const threads = threads_to_use(options.threads);
@@ -201,17 +201,17 @@ void adjoint_by_heads(Op const& op, sequence_view<Out const> const& dy, Gradient
     index const first = task % tasks * together;
     walk const w =
         walk_of(task / tasks * shape.heads + first, shape, options, options.initial.positions);
-    Adjoint(op, dy, gradients, w, std::min(together, shape.heads - first))(options);
+    Adjoint(op, dy, gradients, in_lanes, w, std::min(together, shape.heads - first))(options);
   });
 }
 
 template <has_panel_adjoint Op, class Out, class Gradients, class State>
 void adjoint_panels(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                     adjoint_options<State> const& options) {
-  if constexpr (gives_lanes<Op, Gradients>())
-    if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns)
-      return adjoint_by_heads<true>(op, dy, gradients, options);
-  adjoint_by_heads<false>(op, dy, gradients, options);
+  constexpr bool lanes = gives_lanes<Op, Gradients>();
+  bool in_lanes = false;
+  if constexpr (lanes) in_lanes = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
+  adjoint_by_heads<lanes>(op, dy, gradients, in_lanes, options);
 }
 
 }  // namespace wane::impl

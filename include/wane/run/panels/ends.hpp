@@ -11,7 +11,8 @@
 
 namespace wane::impl {
 
-// Lanes: the operator gives its columns in them and the sink takes them.
+// Lanes: the operator can give its columns in lanes and the sink can take them; in_lanes says
+// whether the tensors of this call lie so.
 template <affine_recurrence Op, class Out, class Gradients, bool Lanes>
 class adjoint_ends {
  public:
@@ -22,12 +23,15 @@ class adjoint_ends {
   static constexpr int width = vector::width;
 
   adjoint_ends(Op const& op, sequence_view<Out const> const& output_gradient,
-               Gradients const& gradients)
+               Gradients const& gradients, bool in_lanes)
       : op_(op),
         output_gradient_(output_gradient),
         gradients_(gradients),
         rows_(recurrence_shape(op.shape()).rows),
-        columns_{0, recurrence_shape(op.shape()).columns} {}
+        columns_{0, recurrence_shape(op.shape()).columns},
+        in_lanes_(in_lanes) {}
+
+  bool in_lanes() const { return in_lanes_; }
 
   Op const& op() const { return op_; }
   sequence_view<Out const> const& output_gradient() const { return output_gradient_; }
@@ -36,9 +40,9 @@ class adjoint_ends {
   // Those of a micro-chunk's tokens, [tokens][columns padded].
   void load_output_gradients(walk const& w, T* to) const {
     for (index t = 0; t < micro_tokens; ++t)
-      columns_.template load<Lanes>(to + t * columns_.padded(), t < w.count, [&](auto j) {
-        return convert<T>(output_gradient_.read(w.token(t), j));
-      });
+      columns_.template load<Lanes>(
+          in_lanes_, to + t * columns_.padded(), t < w.count,
+          [&](auto j) { return convert<T>(output_gradient_.read(w.token(t), j)); });
   }
 
   // Of direct(): what comes back, dy, meets the value itself, as the token brings it.
@@ -63,11 +67,14 @@ class adjoint_ends {
   void give_columns(place<> at, T const* value) const {
     Sink const sink = sink_at(gradients_, op_, at);
     index j = 0, last = columns_.last;
-    if constexpr (Lanes && takes_columns<Sink, lanes<width>, vector>) {
-      for (; j + width <= last; j += width) sink.column(lanes<width>{j}, vector::load(value + j));
-      if (j < last)
-        sink.column(partial_lanes<width>{j, static_cast<int>(last - j)}, vector::load(value + j));
-    } else if constexpr (takes_columns<Sink, index, T>) {
+    if constexpr (Lanes && takes_columns<Sink, lanes<width>, vector>)
+      if (in_lanes_) {
+        for (; j + width <= last; j += width) sink.column(lanes<width>{j}, vector::load(value + j));
+        if (j < last)
+          sink.column(partial_lanes<width>{j, static_cast<int>(last - j)}, vector::load(value + j));
+        return;
+      }
+    if constexpr (takes_columns<Sink, index, T>) {
       for (; j < last; ++j) sink.column(j, value[j]);
     }
   }
@@ -79,7 +86,7 @@ class adjoint_ends {
     if constexpr (!has_key<Token>) std::fill_n(g + stride, rows_, T(0));
     if constexpr (!has_query<Token>) std::fill_n(g + 2 * stride, rows_, T(0));
     for (index i = 0; i < rows_; ++i) whole.decay += g[i];
-    impl::give_rows(sink_at(gradients_, op_, at), rows_, stride, Lanes, g, whole);
+    impl::give_rows(sink_at(gradients_, op_, at), rows_, stride, in_lanes_, g, whole);
   }
 
   // The state of a walk's head, its rows `row_stride` apart; zero where there is none.
@@ -107,6 +114,7 @@ class adjoint_ends {
   Gradients const gradients_;
   index rows_;
   panel_columns<T, 1> columns_;
+  bool in_lanes_;
 };
 
 }  // namespace wane::impl

@@ -13,7 +13,8 @@
 
 namespace wane::impl {
 
-// A block of tokens. Lanes: the operator gives its columns in them.
+// A block of tokens. Lanes: the operator can give its columns in lanes; in_lanes: the tensors of
+// this call lie so.
 template <affine_recurrence Op, bool Lanes>
 class replay {
  public:
@@ -24,8 +25,9 @@ class replay {
   static constexpr index most_tokens = 64, most_chunks = most_tokens / tokens;
   static constexpr int widest = simd_bytes == 64 ? (form::erasing == erasing::general ? 2 : 4) : 1;
 
-  explicit replay(Op const& op)
+  replay(Op const& op, bool in_lanes)
       : gather_(op),
+        in_lanes_(in_lanes),
         rows_(recurrence_shape(op.shape()).rows),
         row_blocks_((rows_ + width - 1) / width),
         panels_{0, recurrence_shape(op.shape()).columns},
@@ -92,9 +94,9 @@ class replay {
                          writes_.data() + c * gather_.numbers_to_write(),
                          with_terms ? terms_.data() + c * gather_.numbers_of_terms() : nullptr);
     for (index t = 0; t < tokens; ++t)
-      panels_.template load<Lanes>(values_.data() + (k + t) * columns_, t < count, [&](auto j) {
-        return convert<T>(x[static_cast<std::size_t>(t)].value(j));
-      });
+      panels_.template load<Lanes>(
+          in_lanes_, values_.data() + (k + t) * columns_, t < count,
+          [&](auto j) { return convert<T>(x[static_cast<std::size_t>(t)].value(j)); });
   }
   template <int R>
   [[gnu::noinline]] void take_panel(panel_rows<form, R> const& rows, T const* before, T* after,
@@ -104,6 +106,7 @@ class replay {
   }
 
   gatherer gather_;
+  bool in_lanes_;
   index rows_, row_blocks_;
   panel_columns<T, widest> panels_;
   index columns_, row_stride_;

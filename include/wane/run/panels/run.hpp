@@ -136,8 +136,7 @@ class panel_runner {
     view<T, 2> const panel(state - j, {rows_, last}, {count, 1});
     for (index k = 0; k < w.count; ++k, out += columns_)
       advance_columns<T>(op_.at(w.token(k)), panel, std::integral_constant<int, 1>{}, j,
-                         static_cast<int>(std::min(count, last - j)),
-                         [&](index column, T y) { out[column - j] = y; });
+                         static_cast<int>(std::min(count, last - j)), out);
   }
   [[gnu::noinline]] bool finite(micro_chunk<T> const& chunk, T const* state, index count,
                                 T const* value) const {

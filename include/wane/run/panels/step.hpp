@@ -36,20 +36,22 @@ class token_panel {
 
   void operator()(Op const& op, place<> at, view<T, 2> const& state) const {
     Token const x = op.at(at);
-    auto const advance = [&](index first, index last, auto const& receive) {
+    T rest[columns_together];  // outputs of fewer columns than a vector has
+    auto const advance = [&](index first, index last) {
       advance_columns<T>(x, state, std::integral_constant<int, 1>{}, first,
-                         static_cast<int>(last - first), receive);
+                         static_cast<int>(last - first), rest);
     };
     index columns = state.extent[1], j = 0;
     T divisor(1);
     if constexpr (divides) {
       columns -= 1;
-      advance(columns, columns + 1, [&](index, T y) { divisor = divisor_of(op, y); });
+      advance(columns, columns + 1), divisor = divisor_of(op, rest[0]);
     }
     for (; j + 4 * width <= columns; j += 4 * width) take<4>(x, at, state, j, divisor);
     for (; j + width <= columns; j += width) take<1>(x, at, state, j, divisor);
-    if (j < columns)
-      advance(j, columns, [&](index c, T y) { output_.write(at, c, quotient(y, divisor)); });
+    if (j == columns) return;
+    advance(j, columns);
+    for (index c = j; c < columns; ++c) output_.write(at, c, quotient(rest[c - j], divisor));
   }
 
  private:

@@ -37,8 +37,8 @@ class two_way_adjoint {
   static constexpr int width = form::width, tokens = micro_tokens;
 
   two_way_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
-                  Gradients const& gradients, walk const& w)
-      : ends_(op, output_gradient, gradients),
+                  Gradients const& gradients, bool in_lanes, walk const& w)
+      : ends_(op, output_gradient, gradients, in_lanes),
         walk_(w),
         gather_(ends_.op()),
         rows_(recurrence_shape(op.shape()).rows),
@@ -89,15 +89,15 @@ class two_way_adjoint {
     soon_.clear();
     if (next >= 0 && next < chunks_) {
       soon_.add(ends_.op(), part(next));
-      if constexpr (Lanes)
+      if (ends_.in_lanes())
         for (index t = 0; t < part(next).count; ++t)
           soon_.add(ends_.output_gradient().element(part(next).token(t), 0), panels_.last);
     }
     auto const x = gather_.tokens_at(w, 0);
     for (index t = 0; t < tokens; ++t)
-      panels_.template load<Lanes>(values_.data() + t * columns_, t < w.count, [&](auto j) {
-        return convert<T>(x[static_cast<std::size_t>(t)].value(j));
-      });
+      panels_.template load<Lanes>(
+          ends_.in_lanes(), values_.data() + t * columns_, t < w.count,
+          [&](auto j) { return convert<T>(x[static_cast<std::size_t>(t)].value(j)); });
     ends_.load_output_gradients(w, output_gradients_.data());
     return gather_(x, static_cast<int>(w.count), reads_.data(), writes_.data(), terms);
   }
@@ -229,16 +229,15 @@ template <has_two_way_adjoint Op, class Out, class Gradients, class State>
 void adjoint_two_ways(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {
   recurrence_shape const shape = op.shape();
-  auto const take = [&](auto in_lanes) {
-    for_each_task(sequences_of(shape, options.packed) * shape.heads,
-                  threads_to_use(options.threads), [&](index task) {
-                    walk const w = walk_of(task, shape, options, options.initial.positions);
-                    two_way_adjoint<Op, Out, Gradients, in_lanes>(op, dy, gradients, w)(options);
-                  });
-  };
-  if constexpr (gives_lanes<Op, Gradients>())
-    if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns) return take(std::true_type{});
-  take(std::false_type{});
+  constexpr bool lanes = gives_lanes<Op, Gradients>();
+  bool in_lanes = false;
+  if constexpr (lanes) in_lanes = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
+  for_each_task(sequences_of(shape, options.packed) * shape.heads, threads_to_use(options.threads),
+                [&](index task) {
+                  walk const w = walk_of(task, shape, options, options.initial.positions);
+                  two_way_adjoint<Op, Out, Gradients, lanes>(op, dy, gradients, in_lanes,
+                                                             w)(options);
+                });
 }
 
 }  // namespace wane::impl

@@ -66,6 +66,13 @@ struct panel_columns {
     for (; j < end; ++j) to[j] = read(first + j);
     for (end = padded(); j < end; ++j) to[j] = T(0);
   }
+  // The same where each call decides; Lanes: whether columns can come in lanes at all.
+  template <bool Lanes, class Read>
+  WANE_HOST_INLINE void load(bool in_lanes, T* to, bool present, Read const& read) const {
+    if constexpr (Lanes)
+      if (in_lanes) return load<true>(to, present, read);
+    load<false>(to, present, read);
+  }
 };
 
 }  // namespace wane::impl

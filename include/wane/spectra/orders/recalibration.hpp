@@ -57,7 +57,7 @@ class recalibration {
     require(old[2] % map_.cols() == 0, "from has rows ", old[2], "; they must be ", map_.cols(),
             ", as many as its rates, or a multiple of that");
     index const each = old[2] / map_.cols();
-    check("to", to, old[0], {old[0], 0, old[1], map_.rows() * each, old[3]});
+    wane::impl::check_state("to", to, old[0], {old[0], 0, old[1], map_.rows() * each, old[3]});
     for (index n = 0; n < now[0]; ++n) {
       if (from.positions && to.positions) to.positions[n] = from.positions[n];
       for (index h = 0; h < now[1]; ++h)
