@@ -10,6 +10,7 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "wane/core/call/adjoint_options.hpp"
+#include "wane/core/recurrence/gradient.hpp"
 #include "wane/core/call/run_options.hpp"
 
 namespace support {
