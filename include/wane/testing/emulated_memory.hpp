@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "wane/core/numbers/unroll.hpp"
+
 namespace wane::testing {
 
 // A kernel broke the rules of the machine, although its result may be right.
@@ -19,10 +21,9 @@ class machine_fault : public std::logic_error {
 
 }  // namespace wane::testing
 
-namespace wane::impl {}
-
-// Names of the core's internals are found from those of testing.
 namespace wane::testing::impl {
+
+// Internals of testing find those of core.
 using namespace wane::impl;
 
 // How many releases of every block a thread, a block or a flag knows of.

@@ -7,9 +7,7 @@
 #include "wane/testing/emulated_queue.hpp"
 #include "wane/testing/emulated_sizes.hpp"
 
-namespace wane::testing {
-
-namespace impl {
+namespace wane::testing::impl {
 
 // Memory that a kernel may use, aligned as cudaMalloc aligns it.
 class lent_memory {
@@ -49,7 +47,9 @@ void adjoint_named(Queue const& queue, Op const& op, sequence_view<Out> const& o
                                       cuda::workspace(memory), options);
 }
 
-}  // namespace impl
+}  // namespace wane::testing::impl
+
+namespace wane::testing {
 
 // wane::cuda::run on memory of the host, by the kernel that a device would launch, with smaller
 // blocks and at most 32 rows of memories with keys; or by the kernel of a configuration.

@@ -6,15 +6,12 @@
 #include <cstddef>
 
 #include "wane/core/numbers/scalar.hpp"
+#include "wane/core/numbers/unroll.hpp"
 
-namespace wane::impl {}
-
-// Names of the core's internals are found from those of cuda.
 namespace wane::cuda::impl {
+
+// Internals of cuda find those of core.
 using namespace wane::impl;
-}
-
-namespace wane::cuda::impl {
 
 // Threads that run in step and may shuffle.
 inline constexpr int warp_size = 32;
