@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
+
 #include "wane/run/adjoint.hpp"
 #include "wane/testing/laws.hpp"
 
@@ -18,39 +20,84 @@ struct cpu_adjoint {
   }
 };
 
-// Checks the adjoint of a problem in double (or complex double). The loss is
-// Re <dy, y> + Re <df, final state> with random dy and df; `bound` is relative; 1e-8 is what
-// the central differences used can show.
-template <differentiable_problem P, class Adjoint = cpu_adjoint>
-class adjoint_law_kit {
- public:
-  using Op = operator_of<P>;
-  using T = accumulate_type<Op>;
-  using Y = output_type<Op>;
-  using Input = std::remove_cvref_t<decltype(std::declval<P&>().inputs()[0][0])>;
-  using numbers = std::vector<T>;
-  static_assert(std::is_same_v<real_type<T>, double>,
-                "wane::testing: the laws of the adjoint are checked in double; in float the "
-                "differences they compare with would be rounding");
+}  // namespace wane::testing
 
-  adjoint_law_kit(P& p, double bound, unsigned seed, Adjoint adjoint = {})
-      : problem_(p),
-        bound_(bound),
-        adjoint_(adjoint),
-        shape_(p.make(0, p.time()).shape()),
-        outputs_(output_shape_of(p.make(0, p.time()))),
-        bits_(seed) {
+namespace wane::testing::impl {
+
+// What these laws need of a problem, behind virtual functions: T is the type of states, Y of
+// outputs, Input of what it is differentiated by.
+template <class T, class Y, class Input>
+class adjoint_problem {
+ public:
+  virtual ~adjoint_problem() = default;
+  virtual recurrence_shape shape() const = 0;
+  virtual recurrence_shape output_shape() const = 0;
+  virtual bool takes_lengths() const = 0;
+  virtual void begin(recurrent_state<T>& states, std::mt19937_64& bits) const = 0;
+  virtual std::vector<std::span<Input>> inputs() = 0;
+  virtual std::vector<std::span<Input>> input_gradients() = 0;
+  // Over all tokens; the gradients go to input_gradients().
+  virtual void run(sequence_view<Y> output, run_options<T> const& options) const = 0;
+  virtual void adjoint(sequence_view<Y> output_gradient, adjoint_options<T> const& options) = 0;
+};
+
+template <differentiable_problem P, class Adjoint>
+class adjoint_problem_of final
+    : public adjoint_problem<accumulate_type<operator_of<P>>, output_type<operator_of<P>>,
+                             std::remove_cvref_t<decltype(std::declval<P&>().inputs()[0][0])>> {
+ public:
+  using T = accumulate_type<operator_of<P>>;
+  using Y = output_type<operator_of<P>>;
+  using Input = std::remove_cvref_t<decltype(std::declval<P&>().inputs()[0][0])>;
+  using spans = std::vector<std::span<Input>>;
+
+  adjoint_problem_of(P & p, Adjoint const& adjoint) : problem_(p), adjoint_(adjoint) {}
+
+  recurrence_shape shape() const override { return all().shape(); }
+  recurrence_shape output_shape() const override { return output_shape_of(all()); }
+  bool takes_lengths() const override { return Adjoint::takes_lengths; }
+  void begin(recurrent_state<T> & states, std::mt19937_64 & bits) const override {
+    if constexpr (requires { problem_.begin(states, bits); })
+      problem_.begin(states, bits);
+    else
+      states.values() = random_numbers<T>(states.values().size(), bits);
+  }
+  spans inputs() override { return spans_of(problem_.inputs()); }
+  spans input_gradients() override { return spans_of(problem_.input_gradients()); }
+  void run(sequence_view<Y> output, run_options<T> const& options) const override {
+    wane::run(all(), output, options);
+  }
+  void adjoint(sequence_view<Y> output_gradient, adjoint_options<T> const& options) override {
+    adjoint_(all(), output_gradient, problem_.gradients(), options);
+  }
+
+ private:
+  operator_of<P> all() const { return problem_.make(0, problem_.time()); }
+  static spans spans_of(auto&& listed) {
+    spans all;
+    for (auto& span : listed) all.push_back(std::span<Input>(span));
+    return all;
+  }
+
+  P& problem_;
+  Adjoint adjoint_;
+};
+
+// The loss is Re <dy, y> + Re <df, final state> with random dy and df.
+template <class T, class Y, class Input>
+class adjoint_laws {
+ public:
+  using numbers = std::vector<T>;
+
+  adjoint_laws(adjoint_problem<T, Y, Input>& p, double bound, unsigned seed)
+      : problem_(p), bound_(bound), shape_(p.shape()), outputs_(p.output_shape()), bits_(seed) {
     auto const outputs =
         static_cast<std::size_t>(shape_.batch * shape_.time * shape_.heads * outputs_.columns);
     auto const states =
         static_cast<std::size_t>(shape_.batch * shape_.heads * shape_.rows * shape_.columns);
     recurrent_state<T> initial(shape_.batch, shape_.heads, shape_.rows, shape_.columns);
-    if constexpr (requires { p.begin(initial, bits_); }) {
-      p.begin(initial, bits_);
-      initial_.assign(initial.values().begin(), initial.values().end());
-    } else {
-      initial_ = random_numbers<T>(states, bits_);
-    }
+    p.begin(initial, bits_);
+    initial_ = initial.values();
     final_gradient_ = random_numbers<T>(states, bits_);
     output_gradient_ = random_numbers<Y>(outputs, bits_);
   }
@@ -58,7 +105,7 @@ class adjoint_law_kit {
   std::vector<law_result> check() {
     std::vector<law_result> results;
     // First, as the gradients of padding, which nobody writes, are then still zero.
-    if constexpr (Adjoint::takes_lengths) {
+    if (problem_.takes_lengths()) {
       lengths_ = padded_lengths(shape_);
       for (auto gradient : problem_.input_gradients())
         std::fill(gradient.begin(), gradient.end(), Input(0));
@@ -103,7 +150,7 @@ class adjoint_law_kit {
     options.lengths = lengths_;
     auto const dy = sequence_view<Y>(output_gradient_.data(), shape_.batch, shape_.time,
                                      shape_.heads, outputs_.columns);
-    adjoint_(problem_.make(0, shape_.time), dy, problem_.gradients(), options);
+    problem_.adjoint(dy, options);
     return initial_gradient;
   }
 
@@ -114,9 +161,7 @@ class adjoint_law_kit {
     options.initial = as_const_state(initial_);
     options.final = as_state(final);
     options.lengths = lengths_;
-    run(problem_.make(0, shape_.time),
-        sequence_view<Y>(y.data(), shape_.batch, shape_.time, shape_.heads, outputs_.columns),
-        options);
+    problem_.run({y.data(), shape_.batch, shape_.time, shape_.heads, outputs_.columns}, options);
     double const sum = inner(output_gradient_, y) + inner(final_gradient_, final);
     loss_terms_ = norm(output_gradient_) * norm(y) + norm(final_gradient_) * norm(final);
     return sum;
@@ -171,15 +216,42 @@ class adjoint_law_kit {
     return {"adjoint: threads change no bit", same ? 0. : 1., 0};
   }
 
-  P& problem_;
+  adjoint_problem<T, Y, Input>& problem_;
   double bound_;
-  Adjoint adjoint_;
   recurrence_shape shape_, outputs_;
   std::mt19937_64 bits_;
   std::vector<index> lengths_;  // of a padded batch, where there are any
   numbers initial_, final_gradient_;
   double loss_terms_ = 0;  // the size of what the last loss is the sum of
   std::vector<Y> output_gradient_;
+};
+
+}  // namespace wane::testing::impl
+
+namespace wane::testing {
+
+// Checks the adjoint of a problem in double (or complex double) against central differences;
+// `bound` is relative, and 1e-8 is what these differences can show.
+template <differentiable_problem P, class Adjoint = cpu_adjoint>
+class adjoint_law_kit {
+ public:
+  adjoint_law_kit(P& p, double bound, unsigned seed, Adjoint adjoint = {})
+      : problem_(p, adjoint), bound_(bound), seed_(seed) {}
+
+  std::vector<law_result> check() {
+    using kind = impl::adjoint_problem_of<P, Adjoint>;
+    static_assert(std::is_same_v<real_type<typename kind::T>, double>,
+                  "wane::testing: the laws of the adjoint are checked in double; in float the "
+                  "differences they compare with would be rounding");
+    return impl::adjoint_laws<typename kind::T, typename kind::Y, typename kind::Input>(
+               problem_, bound_, seed_)
+        .check();
+  }
+
+ private:
+  impl::adjoint_problem_of<P, Adjoint> problem_;
+  double bound_;
+  unsigned seed_;
 };
 
 // Checks all laws of the adjoint on a problem.

@@ -6,10 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "wane/run/effects.hpp"
-#include "wane/run/run.hpp"
-#include "wane/testing/compare.hpp"
-#include "wane/testing/problem.hpp"
+#include "wane/testing/law_problem.hpp"
 
 namespace wane::testing {
 
@@ -20,39 +17,25 @@ struct law_result {
   bool holds() const { return error <= bound; }
 };
 
-// The runner the laws are about, unless another is named; one is called as wane::run is, and says
-// whether it takes run_options::lengths.
-struct cpu_runner {
-  static constexpr bool takes_lengths = true;
-  template <class Op, class Out, class State>
-  void operator()(Op const& op, sequence_view<Out> output,
-                  run_options<State> const& options) const {
-    run(op, output, options);
-  }
-};
+}  // namespace wane::testing
 
-// Runs a problem in the ways the laws speak of, output and state in its accumulating type.
-// `bound` is the agreement asked for: 1e-6 in float and 1e-12 in double for decays that fade.
-template <problem P, class Runner = cpu_runner>
-class law_kit {
+namespace wane::testing::impl {
+
+// The laws of one problem, T the type of its states and Y of its outputs.
+template <class T, class Y>
+class laws {
  public:
-  using Op = operator_of<P>;
-  using T = accumulate_type<Op>;
-  using outcome = result<T, output_type<Op>>;
+  using outcome = result<T, Y>;
 
-  law_kit(P const& p, double bound, unsigned seed, Runner runner = {})
+  laws(law_problem<T, Y> const& p, double bound, unsigned seed)
       : problem_(p),
         bound_(bound),
-        run_(runner),
         time_(p.time()),
-        shape_(all().shape()),
-        outputs_(output_shape_of(all())),
-        initial_(all()) {
+        shape_(p.shape()),
+        outputs_(p.output_shape()),
+        initial_(empty_states(shape_.batch)) {
     std::mt19937_64 bits(seed);
-    if constexpr (requires { p.begin(initial_, bits); })
-      p.begin(initial_, bits);
-    else
-      initial_.values() = random_numbers<T>(initial_.values().size(), bits);
+    p.begin(initial_, bits);
     for (index& position : initial_.positions()) position = 1000;
   }
 
@@ -66,8 +49,8 @@ class law_kit {
                                     nothing_changes_nothing(),
                                     positions_count()};
     if (shape_.batch == 1) results.push_back(packed_is_separate());
-    if constexpr (Runner::takes_lengths) results.push_back(padded_is_separate());
-    if constexpr (scannable<Op>) {
+    if (problem_.takes_lengths()) results.push_back(padded_is_separate());
+    if (problem_.has_effects()) {
       results.push_back(effect_is_run());
       results.push_back(effects_compose());
     }
@@ -78,14 +61,14 @@ class law_kit {
   law_result step_is_run() const {
     outcome stepped(outputs_, initial_);
     for (index t = 0; t < time_; ++t)
-      step(problem_.make(t, t + 1), stepped.view().tokens(t, t + 1), state_view<T>(stepped.state));
+      problem_.step(t, t + 1, stepped.view().tokens(t, t + 1), stepped.state);
     return {"step = run", difference(stepped, whole()), bound_};
   }
 
   // The runner that run() chooses equals the plain order.
   law_result order_does_not_matter() const {
     outcome ordered(outputs_, initial_);
-    impl::run_in_order(all(), ordered.view(), options_for(ordered));
+    problem_.run_in_order(ordered.view(), options_for(ordered));
     return {"any runner = in order", difference(whole(), ordered), bound_};
   }
 
@@ -114,18 +97,18 @@ class law_kit {
   // a batch of 1, as packed sequences are.
   law_result packed_is_separate() const {
     std::vector<index> const starts{0, time_ / 5, time_ / 5, time_ / 2, time_};
-    outcome packed(outputs_, recurrent_state<T>(all(), 4)), separate = packed;
+    outcome packed(outputs_, empty_states(4)), separate = packed;
     run_options<T> options;
     options.packed = {starts};
     options.final = packed.state;
-    run_(all(), packed.view(), options);
+    problem_.run(0, time_, packed.view(), options);
     auto const size = separate.state.values().size() / 4;
     for (std::size_t n = 0; n < 4; ++n) {
-      auto const op = problem_.make(starts[n], starts[n + 1]);
-      recurrent_state<T> own(op);
+      recurrent_state<T> own = empty_states(1);
       run_options<T> alone;
       alone.final = own;
-      run_(op, separate.view().tokens(starts[n], starts[n + 1]), alone);
+      problem_.run(starts[n], starts[n + 1], separate.view().tokens(starts[n], starts[n + 1]),
+                   alone);
       std::copy_n(own.values().data(), size, separate.state.values().data() + n * size);
     }
     return {"packed = separate", difference(packed, separate), bound_};
@@ -140,7 +123,7 @@ class law_kit {
       outcome padded(outputs_, initial_), separate = padded;
       auto options = options_for(padded);
       options.direction = way, options.lengths = lengths;
-      run_(all(), padded.view(), options);
+      problem_.run(0, time_, padded.view(), options);
       bool right = true;
       for (std::size_t b = 0; b < lengths.size(); ++b) {
         right = right && padded.state.positions()[b] == 1000 + lengths[b];
@@ -149,7 +132,7 @@ class law_kit {
         outcome alone(shape, initial_);
         auto of_alone = options_for(alone);
         of_alone.direction = way;
-        run_(problem_.make(0, lengths[b]), alone.view(), of_alone);
+        problem_.run(0, lengths[b], alone.view(), of_alone);
         auto const copy = [&, b](auto const& from, auto& to) {
           std::size_t const size = from.size() / lengths.size(), row = to.size() / lengths.size();
           std::copy_n(from.data() + b * size, size, to.data() + b * row);
@@ -169,7 +152,7 @@ class law_kit {
       outcome other(outputs_, initial_);
       auto options = options_for(other);
       options.threads = threads;
-      run_(all(), other.view(), options);
+      problem_.run(0, time_, other.view(), options);
       different += !other.same_bits(whole());
     }
     return {"threads change no bit", different, 0};
@@ -180,20 +163,20 @@ class law_kit {
     outcome together(outputs_, initial_), split(outputs_, initial_);
     auto options = options_for(together);
     options.direction = direction::reverse;
-    run_(all(), together.view(), options);
+    problem_.run(0, time_, together.view(), options);
     index const cut = time_ / 2;
     options = options_for(split);
     options.direction = direction::reverse;
-    run_(problem_.make(cut, time_), split.view().tokens(cut, time_), options);
+    problem_.run(cut, time_, split.view().tokens(cut, time_), options);
     options.initial = split.state;
-    run_(problem_.make(0, cut), split.view().tokens(0, cut), options);
+    problem_.run(0, cut, split.view().tokens(0, cut), options);
     return {"reverse: split = whole", difference(split, together), bound_};
   }
 
   // No token leaves the state as it was, to the bit.
   law_result nothing_changes_nothing() const {
-    outcome none(outputs_, recurrent_state<T>(all()));
-    run_(problem_.make(0, 0), none.view().tokens(0, 0), options_for(none));
+    outcome none(outputs_, empty_states(shape_.batch));
+    problem_.run(0, 0, none.view().tokens(0, 0), options_for(none));
     return {"no token, no change", none.state.values() == initial_.values() ? 0. : 1., 0};
   }
 
@@ -206,18 +189,14 @@ class law_kit {
   }
 
   // The effect of all tokens, applied to the initial state, gives the final state of a run.
-  law_result effect_is_run() const requires scannable<Op> {
+  law_result effect_is_run() const {
     outcome applied = whole();
-    std::vector<segment_effect<Op>> found(initial_.values().size());
-    wane::effects(all(), {found.data(), shape_.batch, shape_.heads, shape_.rows, shape_.columns},
-                  initial_.positions().data());
-    for (std::size_t i = 0; i < found.size(); ++i)
-      applied.state.values()[i] = wane::apply(found[i], initial_.values()[i]);
+    problem_.apply_effects(initial_, applied.state.values());
     return {"effect = run", difference(applied, whole()), bound_};
   }
 
   // Effects of pieces compose to the effect of the whole, in any grouping, with the identity.
-  law_result effects_compose() const requires scannable<Op> {
+  law_result effects_compose() const {
     index const a = time_ / 3, b = time_ / 2;
     auto const first = seen_effects(0, a), second = seen_effects(a, b),
                third = seen_effects(b, time_);
@@ -237,7 +216,9 @@ class law_kit {
   }
 
  private:
-  Op all() const { return problem_.make(0, time_); }
+  recurrent_state<T> empty_states(index sequences) const {
+    return {sequences, shape_.heads, shape_.rows, shape_.columns};
+  }
 
   run_options<T> options_for(outcome& to) const {
     run_options<T> options;
@@ -250,7 +231,7 @@ class law_kit {
     outcome to(outputs_, initial_);
     auto options = options_for(to);
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-      run_(problem_.make(cuts[i], cuts[i + 1]), to.view().tokens(cuts[i], cuts[i + 1]), options);
+      problem_.run(cuts[i], cuts[i + 1], to.view().tokens(cuts[i], cuts[i + 1]), options);
       options.initial = to.state_to_read();
     }
     return to;
@@ -260,7 +241,7 @@ class law_kit {
   // The final state from a state of all ones less that from zeros, and the latter.
   std::vector<effect<T>> seen_effects(index begin, index end) const {
     auto const from = [&](T start) {
-      recurrent_state<T> state(all());
+      recurrent_state<T> state = empty_states(shape_.batch);
       for (T& s : state.values()) s = start;
       for (index& position : state.positions()) position = begin;
       recurrence_shape part = outputs_;
@@ -269,7 +250,7 @@ class law_kit {
       run_options<T> options;
       options.initial = state;
       options.final = to.state;
-      run_(problem_.make(begin, end), to.view(), options);
+      problem_.run(begin, end, to.view(), options);
       return to.state.values();
     };
     auto const ones = from(T(1)), zeros = from(T(0));
@@ -278,12 +259,34 @@ class law_kit {
     return found;
   }
 
-  P const& problem_;
+  law_problem<T, Y> const& problem_;
   double bound_;
-  Runner run_;
   index time_;
   recurrence_shape shape_, outputs_;
   recurrent_state<T> initial_;
+};
+
+}  // namespace wane::testing::impl
+
+namespace wane::testing {
+
+// Runs a problem in the ways the laws speak of, output and state in its accumulating type.
+// `bound` is the agreement asked for: 1e-6 in float and 1e-12 in double for decays that fade.
+template <problem P, class Runner = cpu_runner>
+class law_kit {
+ public:
+  law_kit(P const& p, double bound, unsigned seed, Runner runner = {})
+      : problem_(p, runner), bound_(bound), seed_(seed) {}
+
+  std::vector<law_result> check() const {
+    using Op = operator_of<P>;
+    return impl::laws<accumulate_type<Op>, output_type<Op>>(problem_, bound_, seed_).check();
+  }
+
+ private:
+  impl::law_problem_of<P, Runner> problem_;
+  double bound_;
+  unsigned seed_;
 };
 
 // Checks all laws on a problem with random initial states made from `seed`.
