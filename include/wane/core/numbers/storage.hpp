@@ -103,6 +103,13 @@ struct widened_type<float16> {
 
 namespace wane::impl {
 
+// nvcc has no vectors of 16-bit numbers, but looks the names of their functions up.
+struct no_lanes;
+template <int W>
+void load_lanes(no_lanes const*);
+template <class V>
+void store_lanes(no_lanes*, V);
+
 #if !defined(__CUDACC__)  // nvcc has no vectors where code is for both sides; there one by one
 // Numbers of 16 bits side by side, as floats.
 template <int W>

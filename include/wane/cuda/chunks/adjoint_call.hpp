@@ -1,4 +1,4 @@
-// What a call of the adjoint in chunks asks for: its checks, and the arguments of its kernels.
+// The adjoint in chunks: its workspace, its arguments, and its kernels in their order.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace wane::cuda::impl {
 
-// The workspace: counters of both walks, the states before all chunks, sums over columns, and what
-// is between segments.
+// The workspace: counters of both walks, the states before all chunks, sums over columns, and the
+// states and effects between segments.
 template <class Config, class Op, class Stored>
 struct chunk_adjoint_workspace : room {
   std::size_t kept, sums, states;

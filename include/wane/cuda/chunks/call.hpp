@@ -1,4 +1,4 @@
-// What a call of the chunk kernel asks for.
+// A run in chunks: its workspace, its arguments, and its kernels in their order.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace wane::cuda::impl {
 
-// Counters come first, also in that of an adjoint.
+// The workspaces of run and adjoint begin with the counters of the workers.
 inline constexpr std::size_t bytes_of_counters = 2 * sizeof(std::uint64_t);
 
-// Numbers between segments.
+// How many numbers the states and effects between segments are.
 template <class Config>
 index numbers_of_segments(chunk_segments const& cut, recurrence_shape const& shape,
                           index sequences) {

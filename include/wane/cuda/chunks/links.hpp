@@ -7,9 +7,9 @@
 
 namespace wane::cuda::impl {
 
-// The states that segments begin with, one after the other, from E, what each makes of none, and
-// from T, what it makes of unit vectors; of a walk back, which leaves another E, from T^T. A block
-// takes some columns of a head of a sequence, a thread some rows of one of them.
+// The states that segments begin with, one after the other: S <- E + T S with the E and T of the
+// segment before (chunk_segments). A walk back has another E, and T^T. A block takes some columns
+// of a head of a sequence, a thread some rows of one column.
 inline constexpr index columns_of_links = 8;
 template <class Arguments>
 index blocks_of_links(Arguments const& a) {
@@ -38,7 +38,7 @@ WANE_HOST_DEVICE void link_segments(M& machine, Arguments const& a, index block)
       for (int r = 0; r < together; ++r) sum[r] = state(n)[(i + r) * columns + column];
       for (index k = 0; k < a.shape.rows; ++k)
         for (int r = 0; r < together; ++r) {
-          // What is forgotten may be no number.
+          // A row that is forgotten may hold a NaN, so a product with 0 is left out.
           float const unit = back ? units[k * columns + i + r] : units[(i + r) * columns + k];
           if (unit != 0.f) sum[r] = multiply_add(unit, before[k * columns + column], sum[r]);
         }

@@ -1,4 +1,4 @@
-// What the tokens of a chunk mean to each other, the same for all columns of the state.
+// Products of all pairs of tokens of a chunk; they are the same for all columns of the state.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,37 +8,31 @@
 
 namespace wane::cuda::impl {
 
-// One thread of a block. The recurrence of a chunk is that of micro_chunk.hpp. Everything that is
-// multiplied by decays is a ratio P_t / P_s of two tokens of the chunk, s before t, the product of
-// the decays between: it never exceeds those. Rows that fade by themselves have such ratios within
-// sums over rows: there the pairs (t, s) go in halves. Between the tokens of the first and the
-// second half of 16, 8, 4 or 2 tokens lies a last token m of the first, and P_t / P_s is P_t / P_m,
-// a factor of what reads, times P_m / P_s, one of what was written: so all are products of
-// matrices.
+// One thread of a block. The equations are those of core/chunk/micro_chunk.hpp. Decays enter as
+// ratios P_t / P_s, the product of the decays between tokens s < t. Where rows fade, a ratio
+// depends on the row and stands inside a sum over rows. There the pairs (t, s) are found by halves:
+// with m the last token of the first half of 16, 8, 4 or 2 tokens, P_t / P_s = (P_t / P_m) (P_m /
+// P_s), a factor of what reads times a factor of what is written. So all are products of matrices.
 template <class Config, class Precision, machine M, class Arguments>
-class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
-  using base = chunk_terms<Config, Precision, M, Arguments>;
-
- protected:
-  using base::a_, base::at_, base::machine_, base::rows, base::stride;
-  using base::tokens, base::by_row, base::erases, base::general, base::fades, base::in_logs;
-  using typename base::Token, typename base::sight, typename base::row_terms;
+class chunk_pairs {
+  using form = chunk_form<Config, Precision, Arguments>;
+  using Token = typename form::Token;
+  using stored = typename form::stored;
+  using terms = chunk_terms<Config, Precision, M, Arguments>;
+  using sight = typename terms::sight;
+  using row_terms = typename terms::row_terms;
   using products = unit_products<Precision, M>;
   using fragment = typename products::fragment;
-  using stored = typename Precision::stored;
 
-  WANE_HOST_DEVICE chunk_pairs(M& machine, Arguments const& a)
-      : base(machine, a), products_(machine) {}
+ public:
+  WANE_HOST_DEVICE chunk_pairs(M& machine, Arguments const& a) : machine_(machine), a_(a) {}
 
-  WANE_INLINE static int value_at(int token, int column) {
-    return token * column_stride<Config> + column;
-  }
   // body(j, a constant n) for the n-th column of this thread, j of the block's.
   template <class Body>
   WANE_INLINE void for_columns(Body const& body) const {
-    static_assert(Config::columns % base::lanes == 0);
-    unroll<Config::columns / base::lanes>(
-        [&](auto n) WANE_INLINE_LAMBDA { body(this->lane() + n * base::lanes, n); });
+    static_assert(Config::columns % form::lanes == 0);
+    unroll<Config::columns / form::lanes>(
+        [&](auto n) WANE_INLINE_LAMBDA { body(terms_.lane() + n * form::lanes, n); });
   }
 
   // Brings the token at `where`, with the columns from `first` on; one that is not present has
@@ -46,54 +40,53 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
   WANE_INLINE sight bring(place<> where, bool present, bool all, index first) const {
     sight seen;
     int const there = static_cast<int>(at_most(a_.shape.columns - first, index{Config::columns}));
-    Token const x = this->token_at(where);
-    this->whole_or_not(all && there == Config::columns, [&](auto whole) WANE_INLINE_LAMBDA {
-      float value[Config::columns / base::lanes];
+    Token const x = terms_.shared_token(where);
+    terms_.whole_or_not(all && there == Config::columns, [&](auto whole) WANE_INLINE_LAMBDA {
+      float value[Config::columns / form::lanes];
       for_columns([&](int j, auto n) WANE_INLINE_LAMBDA {
         value[n] = seen.note(x.value(first + (whole() ? j : at_most(j, there - 1))));
       });
-      this->bring_rows(x, present, whole, seen,
-                       [&](int i, row_terms const& r) WANE_INLINE_LAMBDA { put_row(i, r); });
+      terms_.bring_rows(x, present, whole, seen,
+                        [&](int i, row_terms const& r) WANE_INLINE_LAMBDA { put_row(i, r); });
       for_columns([&](int j, auto n) WANE_INLINE_LAMBDA {
-        this->template put<float>(at_.value, value_at(this->token(), j),
-                                  whole() || (present && j < there) ? value[n] : 0.f);
+        arrays_.template put<float>(form::at.value, form::value_at(terms_.token(), j),
+                                    whole() || (present && j < there) ? value[n] : 0.f);
       });
     });
     if constexpr (has_direct<Token>)
-      if (this->lane() == 0)
-        this->template put<float>(at_.direct, this->token(), present ? seen.note(x.direct()) : 0.f);
+      if (terms_.lane() == 0)
+        arrays_.template put<float>(form::at.direct, terms_.token(),
+                                    present ? seen.note(x.direct()) : 0.f);
     return seen;
   }
 
-  // What is done about decays of 0: `resets` where there is one; `alone` where the chunk is one
-  // token with such a decay, and what is read of the state has faded already.
+  // `resets`: the chunk has a decay of 0. `alone`: it is one token with such a decay, and the state
+  // that it reads has been decayed already.
   struct resetting {
     bool resets, alone;
   };
 
   // All that the columns need of a chunk. Begins and ends behind a barrier.
   WANE_INLINE void prepare(resetting how) const {
-    if constexpr (by_row) {
-      for (int i = machine_.thread(); i < rows; i += Config::threads) scale_row(i, how);
+    if constexpr (form::by_row) {
+      for (int i = machine_.thread(); i < form::rows; i += Config::threads) scale_row(i, how);
       multiply_pairs<0>();
       for_halves([&](auto half) WANE_INLINE_LAMBDA {
-        for (int i = machine_.thread(); i < rows; i += Config::threads) near_row<half>(i);
+        for (int i = machine_.thread(); i < form::rows; i += Config::threads) near_row<half>(i);
         machine_.barrier();
         multiply_pairs<half>();
         machine_.barrier();
       });
     } else {
-      if (machine_.thread() < tokens) scale_token(machine_.thread(), how);
-      multiply_pairs<tokens>();
+      if (machine_.thread() < form::tokens) scale_token(machine_.thread(), how);
+      multiply_pairs<form::tokens>();
       machine_.barrier();
     }
-    if constexpr (erases) {
-      if (machine_.thread() < tokens) invert(machine_.thread());
+    if constexpr (form::erases) {
+      if (machine_.thread() < form::tokens) invert(machine_.thread());
       machine_.barrier();
     }
   }
-
-  static constexpr int warps = Config::threads / warp_size;
 
   // The products of all tokens by the tokens 8 n ... 8 n + 7, sums over `length` numbers of each.
   template <class X, int length, int row_step>
@@ -101,94 +94,94 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
     fragment sum = {};
     unroll<length / (8 * products::fragments)>([&](auto part) WANE_INLINE_LAMBDA {
       constexpr int i = part * 8 * products::fragments;
-      products_.add(sum, products_.read_left(this->template shared<X const>(left) + i, row_step),
-                    this->template shared<X const>(right) + 8 * n * row_step + i, row_step);
+      products_.add(sum, products_.read_left(arrays_.template shared<X const>(left) + i, row_step),
+                    arrays_.template shared<X const>(right) + 8 * n * row_step + i, row_step);
     });
     return sum;
   }
 
-  products products_;
-
  private:
   // Of a row that fades, the terms; of a head, they are what reads the state and is written.
   WANE_INLINE void put_row(int i, row_terms const& r) const {
-    int const from = this->token() * stride + i, to = i * chunk_stride + this->token();
-    if constexpr (by_row) {
-      this->template put<float>(at_.query, from, r.query);
-      this->template put<float>(at_.key, from, r.key);
-      if constexpr (erases) this->template put<float>(at_.read, from, r.read);
-      if constexpr (general) this->template put<float>(at_.write, from, r.write);
-      this->template put<float>(at_.decay, from, r.decay);
+    int const from = terms_.token() * form::stride + i, to = i * chunk_stride + terms_.token();
+    if constexpr (form::by_row) {
+      arrays_.template put<float>(form::at.query, from, r.query);
+      arrays_.template put<float>(form::at.key, from, r.key);
+      if constexpr (form::erases) arrays_.template put<float>(form::at.read, from, r.read);
+      if constexpr (form::general) arrays_.template put<float>(form::at.write, from, r.write);
+      arrays_.template put<float>(form::at.decay, from, r.decay);
     } else {
-      this->template put<stored>(at_.faded_query, from, r.query);
-      this->template put<stored>(at_.key, from, r.key);
-      this->template put<stored>(at_.faded_key, to, r.key);
-      if constexpr (erases) this->template put<stored>(at_.faded_read, from, r.read);
-      if constexpr (general) {
-        this->template put<stored>(at_.write, from, r.write);
-        this->template put<stored>(at_.faded_write, to, r.write);
+      arrays_.template put<stored>(form::at.faded_query, from, r.query);
+      arrays_.template put<stored>(form::at.key, from, r.key);
+      arrays_.template put<stored>(form::at.faded_key, to, r.key);
+      if constexpr (form::erases) arrays_.template put<stored>(form::at.faded_read, from, r.read);
+      if constexpr (form::general) {
+        arrays_.template put<stored>(form::at.write, from, r.write);
+        arrays_.template put<stored>(form::at.faded_write, to, r.write);
       }
     }
   }
 
   // Row i of what reads the state before the chunk, and of what goes into the one after it.
   WANE_INLINE void scale_row(int i, resetting how) const {
-    float w[tokens], p = 1.f, whole = in_logs ? 0.f : 1.f;
-    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
-      int const from = t * stride + i;
-      float const stated = this->template get<float>(at_.decay, from);
-      whole = in_logs ? whole + stated : whole * stated;
-      this->template put<float>(at_.decay, from, w[t] = this->factor(stated));
-      if constexpr (erases)
-        this->template put<stored>(at_.faded_read, from,
-                                   this->template get<float>(at_.read, from) * p);
+    float w[form::tokens], p = 1.f, whole = form::in_logs ? 0.f : 1.f;
+    unroll<form::tokens>([&](auto t) WANE_INLINE_LAMBDA {
+      int const from = t * form::stride + i;
+      float const stated = arrays_.template get<float>(form::at.decay, from);
+      whole = form::in_logs ? whole + stated : whole * stated;
+      arrays_.template put<float>(form::at.decay, from, w[t] = terms_.factor(stated));
+      if constexpr (form::erases)
+        arrays_.template put<stored>(form::at.faded_read, from,
+                                     arrays_.template get<float>(form::at.read, from) * p);
       if (!how.alone) p *= w[t];
-      this->template put<stored>(at_.faded_query, from,
-                                 this->template get<float>(at_.query, from) * p);
+      arrays_.template put<stored>(form::at.faded_query, from,
+                                   arrays_.template get<float>(form::at.query, from) * p);
     });
     put_whole(i, whole, how);
     p = 1.f;
-    unroll<tokens>([&](auto n) WANE_INLINE_LAMBDA {
-      constexpr int t = tokens - 1 - n;
-      int const from = t * stride + i, to = i * chunk_stride + t;
-      this->template put<stored>(at_.faded_key, to, this->template get<float>(at_.key, from) * p);
-      if constexpr (general)
-        this->template put<stored>(at_.faded_write, to,
-                                   this->template get<float>(at_.write, from) * p);
+    unroll<form::tokens>([&](auto n) WANE_INLINE_LAMBDA {
+      constexpr int t = form::tokens - 1 - n;
+      int const from = t * form::stride + i, to = i * chunk_stride + t;
+      arrays_.template put<stored>(form::at.faded_key, to,
+                                   arrays_.template get<float>(form::at.key, from) * p);
+      if constexpr (form::general)
+        arrays_.template put<stored>(form::at.faded_write, to,
+                                     arrays_.template get<float>(form::at.write, from) * p);
       p *= w[t];
     });
   }
   // The same for a head: factors of token t.
   WANE_INLINE void scale_token(int t, resetting how) const {
-    if constexpr (fades) {
-      float before = 1.f, end = 1.f, whole = in_logs ? 0.f : 1.f;
-      unroll<tokens>([&](auto u) WANE_INLINE_LAMBDA {
-        float const w = this->template get<float>(at_.factor, u);
+    if constexpr (form::fades) {
+      float before = 1.f, end = 1.f, whole = form::in_logs ? 0.f : 1.f;
+      unroll<form::tokens>([&](auto u) WANE_INLINE_LAMBDA {
+        float const w = arrays_.template get<float>(form::at.factor, u);
         if (u < t) before *= w;
         if (u > t) end *= w;
-        float const stated = this->template get<float>(at_.decay, u);
-        whole = in_logs ? whole + stated : whole * stated;
+        float const stated = arrays_.template get<float>(form::at.decay, u);
+        whole = form::in_logs ? whole + stated : whole * stated;
       });
-      float const own = how.alone ? 1.f : this->template get<float>(at_.factor, t);
-      this->template put<float>(at_.to_token, t, before * own);
-      this->template put<float>(at_.before_token, t, before);
-      this->template put<float>(at_.to_end, t, end);
+      float const own = how.alone ? 1.f : arrays_.template get<float>(form::at.factor, t);
+      arrays_.template put<float>(form::at.to_token, t, before * own);
+      arrays_.template put<float>(form::at.before_token, t, before);
+      arrays_.template put<float>(form::at.to_end, t, end);
       if (t == 0) put_whole(0, whole, how);
     }
   }
   // The decay of a whole chunk, a logarithm or a factor, of row i or of the head.
   WANE_INLINE void put_whole(int i, float whole, resetting how) const {
     split_decay<float> p = {whole, 0.f};
-    if constexpr (in_logs)
+    if constexpr (form::in_logs)
       p = decay_from_log(whole);
     else if (whole >= near_one<float>)
       p = {1.f, whole - 1.f};
-    // What fades so far that float has no number for it is not reset: a NaN stays.
+    // A decay that float rounds to 0 is no reset: it must keep a NaN, so the least float stands for
+    // it.
     if (!how.resets && factor_of(p) == 0.f) p = {std::numeric_limits<float>::min(), 0.f};
-    // Rows that pad the state keep nothing, not even 0 times what is no number.
-    if (by_row && i >= a_.shape.rows) p = {0.f, 0.f};
-    this->template put<float>(at_.whole, i, p.whole);
-    this->template put<float>(at_.rest, i, p.rest);
+    // Rows that pad the state are reset, so that 0 times NaN cannot appear in them.
+    if (form::by_row && i >= a_.shape.rows) p = {0.f, 0.f};
+    arrays_.template put<float>(form::at.whole, i, p.whole);
+    arrays_.template put<float>(form::at.rest, i, p.rest);
   }
 
   template <class Body>
@@ -201,52 +194,57 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
   template <int half>
   WANE_INLINE void near_row(int i) const {
     float p = 1.f;
-    for (int t = 0; t < tokens; ++t) {
+    for (int t = 0; t < form::tokens; ++t) {
       if (!(t & half)) continue;
-      int const from = t * stride + i;
+      int const from = t * form::stride + i;
       if ((t & (half - 1)) == 0) p = 1.f;
-      if constexpr (erases)
-        this->template put<stored>(at_.near_read, from,
-                                   this->template get<float>(at_.read, from) * p);
-      p *= this->template get<float>(at_.decay, from);
-      this->template put<stored>(at_.near_query, from,
-                                 this->template get<float>(at_.query, from) * p);
+      if constexpr (form::erases)
+        arrays_.template put<stored>(form::at.near_read, from,
+                                     arrays_.template get<float>(form::at.read, from) * p);
+      p *= arrays_.template get<float>(form::at.decay, from);
+      arrays_.template put<stored>(form::at.near_query, from,
+                                   arrays_.template get<float>(form::at.query, from) * p);
     }
-    for (int t = tokens - 1; t >= 0; --t) {
+    for (int t = form::tokens - 1; t >= 0; --t) {
       if (t & half) continue;
-      int const from = t * stride + i;
+      int const from = t * form::stride + i;
       if ((t & (half - 1)) == half - 1) p = 1.f;
-      this->template put<stored>(at_.near_query, from,
-                                 this->template get<float>(at_.key, from) * p);
-      if constexpr (erases) {
+      arrays_.template put<stored>(form::at.near_query, from,
+                                   arrays_.template get<float>(form::at.key, from) * p);
+      if constexpr (form::erases) {
         float write = 0.f;
-        if constexpr (general) write = this->template get<float>(at_.write, from);
-        this->template put<stored>(at_.near_read, from, write * p);
+        if constexpr (form::general) write = arrays_.template get<float>(form::at.write, from);
+        arrays_.template put<stored>(form::at.near_read, from, write * p);
       }
-      p *= this->template get<float>(at_.decay, from);
+      p *= arrays_.template get<float>(form::at.decay, from);
     }
   }
 
-  // Products of pairs of tokens. What: all of them, of heads; of rows that fade those of a token
-  // with itself, and zeros elsewhere (0), and those of two halves.
+  // Products of pairs of tokens. Where a head fades they are all found at once. Where rows fade,
+  // `what` = 0 finds the products of each token with itself and zeros elsewhere, and `what` > 0
+  // those between two halves of 2 * what tokens.
   template <int what>
   WANE_INLINE void multiply_pairs() const {
-    constexpr bool halves = by_row && what > 0;
-    constexpr std::size_t query = halves ? at_.near_query : by_row ? at_.query : at_.faded_query;
-    constexpr std::size_t read = halves ? at_.near_read : by_row ? at_.read : at_.faded_read;
-    constexpr std::size_t key = halves ? at_.near_query : at_.key;
-    constexpr std::size_t write = halves ? at_.near_read : at_.write;
-    using X = std::conditional_t<by_row && !halves, float, stored>;
+    constexpr bool halves = form::by_row && what > 0;
+    constexpr std::size_t query = halves         ? form::at.near_query
+                                  : form::by_row ? form::at.query
+                                                 : form::at.faded_query;
+    constexpr std::size_t read = halves         ? form::at.near_read
+                                 : form::by_row ? form::at.read
+                                                : form::at.faded_read;
+    constexpr std::size_t key = halves ? form::at.near_query : form::at.key;
+    constexpr std::size_t write = halves ? form::at.near_read : form::at.write;
+    using X = std::conditional_t<form::by_row && !halves, float, stored>;
     auto const multiply = [&](int job, bool by_query, std::size_t reads, std::size_t writes,
                               std::size_t to) WANE_INLINE_LAMBDA {
       for (int n = 0; n < 2; ++n)
-        if ((2 * job + n) % warps == machine_.thread() / warp_size)
-          put_pairs<what>(pairs<X, rows, stride>(reads, writes, n), n, by_query, to);
+        if ((2 * job + n) % form::warps == machine_.thread() / warp_size)
+          put_pairs<what>(pairs<X, form::rows, form::stride>(reads, writes, n), n, by_query, to);
     };
-    multiply(0, true, query, key, at_.query_key);
-    if constexpr (erases) multiply(1, false, read, key, at_.read_key);
-    if constexpr (general) multiply(2, true, query, write, at_.query_write);
-    if constexpr (general) multiply(3, false, read, write, at_.read_write);
+    multiply(0, true, query, key, form::at.query_key);
+    if constexpr (form::erases) multiply(1, false, read, key, form::at.read_key);
+    if constexpr (form::general) multiply(2, true, query, write, form::at.query_write);
+    if constexpr (form::general) multiply(3, false, read, write, form::at.read_write);
   }
   template <int what>
   WANE_INLINE void put_pairs(fragment const& x, int n, bool by_query, std::size_t to) const {
@@ -254,22 +252,22 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
       int const t = products_.row() + 8 * (e / 2), s = 8 * n + products_.column() + e % 2;
       bool const counts = s < t || (s == t && by_query && !strictly_causal<Token>);
       float const product = x.of[e];
-      if constexpr (!by_row)
-        this->template put<float>(to, t * chunk_stride + s,
-                                  counts ? product * ratio(t, s, by_query) : 0.f);
+      if constexpr (!form::by_row)
+        arrays_.template put<float>(to, t * chunk_stride + s,
+                                    counts ? product * ratio(t, s, by_query) : 0.f);
       else if constexpr (what == 0)
-        this->template put<float>(to, t * chunk_stride + s, counts && s == t ? product : 0.f);
+        arrays_.template put<float>(to, t * chunk_stride + s, counts && s == t ? product : 0.f);
       else if ((t & what) && !(s & what) && t / (2 * what) == s / (2 * what))
-        this->template put<float>(to, t * chunk_stride + s, product);
+        arrays_.template put<float>(to, t * chunk_stride + s, product);
     }
   }
   // Of a head: P_t / P_s for a query, P_{t-1} / P_s for what erases.
   WANE_INLINE float ratio(int t, int s, bool by_query) const {
     float p = 1.f;
-    if constexpr (fades) {
+    if constexpr (form::fades) {
       int const end = by_query ? t : t - 1;
-      unroll<tokens>([&](auto u) WANE_INLINE_LAMBDA {
-        float const w = this->template get<float>(at_.factor, u);
+      unroll<form::tokens>([&](auto u) WANE_INLINE_LAMBDA {
+        float const w = arrays_.template get<float>(form::at.factor, u);
         if (u > s && u <= end) p *= w;
       });
     }
@@ -278,18 +276,24 @@ class chunk_pairs : protected chunk_terms<Config, Precision, M, Arguments> {
 
   // Column c of (1 - N)^-1, N what a token erases of what those before it wrote.
   WANE_INLINE void invert(int c) const {
-    float x[tokens];
-    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA { x[t] = t == c ? 1.f : 0.f; });
-    unroll<tokens>([&](auto s) WANE_INLINE_LAMBDA {
-      this->template put<float>(at_.inverse, s * chunk_stride + c, x[s]);
-      unroll<tokens - 1 - s>([&](auto n) WANE_INLINE_LAMBDA {
+    float x[form::tokens];
+    unroll<form::tokens>([&](auto t) WANE_INLINE_LAMBDA { x[t] = t == c ? 1.f : 0.f; });
+    unroll<form::tokens>([&](auto s) WANE_INLINE_LAMBDA {
+      arrays_.template put<float>(form::at.inverse, s * chunk_stride + c, x[s]);
+      unroll<form::tokens - 1 - s>([&](auto n) WANE_INLINE_LAMBDA {
         constexpr int t = s + 1 + n, at = t * chunk_stride + s;
-        float const erased = general ? this->template get<float>(at_.read_write, at)
-                                     : -this->template get<float>(at_.read_key, at);
+        float const erased = form::general ? arrays_.template get<float>(form::at.read_write, at)
+                                           : -arrays_.template get<float>(form::at.read_key, at);
         x[t] = multiply_add(erased, x[s], x[t]);
       });
     });
   }
+
+  M& machine_;
+  Arguments const& a_;
+  shared_arrays<M> const arrays_{machine_};
+  terms const terms_{machine_, a_};
+  products const products_{machine_};
 };
 
 }  // namespace wane::cuda::impl

@@ -1,4 +1,4 @@
-// What blocks of the chunk kernels work on, and where they keep what.
+// The work of the chunk kernels, and the layout of their shared memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace wane::cuda::impl {
 
-// Tokens that a block takes at a time: what the matrix unit sums over, at once or in two.
+// Tokens that a block takes at a time: a matrix unit sums over 16 numbers, at once or in two steps.
 inline constexpr int chunk_tokens = 16;
 
 // Warps of a block, with 16 columns of the state each, and the most rows that these may have. Where
@@ -160,9 +160,10 @@ struct chunk_layout : room {
   }
 };
 
-// Segments of sequences that are walked side by side, twice: first for what each makes of a state,
-// which is E + T S, E being what it makes of none and T what it makes of unit vectors, without
-// values; then, when the states before them have been found one after the other, for the outputs.
+// Sequences are cut into segments that are walked side by side, twice. The first walk finds the
+// effect of each segment, S -> E + T S: E is the state that it leaves when it begins with zeros, T
+// maps unit vectors without values. Then the states before the segments are found one after the
+// other, and the second walk finds the outputs.
 struct chunk_segments {
   static constexpr index most = 32;  // states before them are found one after the other
   enum class part { whole, effects, outputs };
@@ -194,7 +195,7 @@ struct chunk_segments {
   }
 };
 
-// What every block of a walk knows. A block takes some columns of a head of a sequence at a time.
+// What the kernels of a walk have in common. A block takes some columns of a head of a sequence.
 template <class Stored>
 struct chunk_walks {
   recurrence_shape shape;

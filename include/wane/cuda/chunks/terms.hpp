@@ -5,49 +5,31 @@
 #include <cstdint>
 
 #include "wane/core/recurrence/row_lanes.hpp"
-#include "wane/cuda/chunks/plan.hpp"
+#include "wane/cuda/chunks/form.hpp"
 #include "wane/cuda/machine/lane_sums.hpp"
+#include "wane/cuda/machine/shared_arrays.hpp"
 
 namespace wane::cuda::impl {
 
 // One thread of a block.
 template <class Config, class Precision, machine M, class Arguments>
 class chunk_terms {
- protected:
-  using Op = decltype(Arguments::op);
-  using Token = token_of<Op>;
-  static constexpr chunk_layout at_ = Arguments::template layout<Config>;
-  static constexpr int tokens = chunk_tokens, rows = Config::most_rows;
-  static constexpr int stride = row_stride<Config>;
-  static constexpr bool fades = fading_of<Token> != fading::none;
-  static constexpr bool by_row = fading_of<Token> == fading::row;
-  static constexpr bool in_logs = decays_in_logs<Token>;
-  static constexpr bool erases = has_erase<Token>, general = has_erase_write<Token>;
+  using form = chunk_form<Config, Precision, Arguments>;
+  using Op = typename form::Op;
+  using Token = typename form::Token;
 
+ public:
   WANE_HOST_DEVICE chunk_terms(M& machine, Arguments const& a) : machine_(machine), a_(a) {}
 
-  template <class T>
-  WANE_INLINE T* shared(std::size_t at) const {
-    return reinterpret_cast<T*>(machine_.shared() + at);
-  }
-  template <class T>
-  WANE_INLINE T get(std::size_t array, int i) const {
-    return machine_.read_shared(shared<T const>(array) + i);
-  }
-  template <class T, class X>
-  WANE_INLINE void put(std::size_t array, int i, X x) const {
-    machine_.write_shared(shared<T>(array) + i, T(x));
-  }
+  // The token of this thread, and the first of the rows or columns that it takes of it; the others
+  // follow lanes apart.
+  WANE_INLINE int token() const { return machine_.thread() / form::lanes; }
+  WANE_INLINE int lane() const { return machine_.thread() % form::lanes; }
 
-  // A token of this thread, and every lanes-th row or column of it from lane() on.
-  static constexpr int lanes = Config::threads / tokens;
-  WANE_INLINE int token() const { return machine_.thread() / lanes; }
-  WANE_INLINE int lane() const { return machine_.thread() % lanes; }
-
-  // What a token is like: whether it resets, and has no number that is none.
+  // Whether a token has a decay of 0, and whether all its values are finite.
   struct sight {
     bool resets = false;
-    float zero = 0;  // 0 times each of its numbers
+    float zero = 0;  // the sum of 0 times each of its values: NaN where one is not finite
     WANE_INLINE bool finite() const { return zero == 0.f; }
     WANE_INLINE float note(float x) {
       zero = multiply_add(x, 0.f, zero);
@@ -61,8 +43,8 @@ class chunk_terms {
   // rows have no registers for it.
   template <class Body>
   WANE_INLINE void whole_or_not(bool otherwise, Body const& body) const {
-    if constexpr (rows <= (general && by_row ? 64 : 128) && !Arguments::goes_back)
-      if (a_.shape.rows == rows && otherwise) return body(std::true_type{});
+    if constexpr (form::rows <= (form::general && form::by_row ? 64 : 128) && !Arguments::goes_back)
+      if (a_.shape.rows == form::rows && otherwise) return body(std::true_type{});
     body(std::false_type{});
   }
 
@@ -77,7 +59,7 @@ class chunk_terms {
       auto const* const first = reinterpret_cast<std::byte const*>(row);
       auto const before = static_cast<index>(reinterpret_cast<std::uintptr_t>(row) % cache_line);
       index const bytes = before + count * static_cast<index>(sizeof(T));
-      for (index at = lane * cache_line; at < bytes; at += lanes * cache_line)
+      for (index at = lane * cache_line; at < bytes; at += form::lanes * cache_line)
         machine.ask_for(first + at_least(index{0}, at - before));
     }
     WANE_INLINE void number(void const* x) const {
@@ -90,61 +72,59 @@ class chunk_terms {
   }
 
   // A token whose sums are shared by its threads; all threads of a warp call this.
-  WANE_INLINE Token token_at(place<> where) const {
-    return wane::token_at(a_.op, where, lane_sums<M, lanes, rows>{machine_});
+  WANE_INLINE Token shared_token(place<> where) const {
+    return token_at(a_.op, where, lane_sums<M, form::lanes, form::rows>{machine_});
   }
 
   // What a token brings of a row. One that is not there neither reads, writes, nor fades.
   struct row_terms {
-    float query = 0, key = 0, read = 0, write = 0, decay = in_logs ? 0.f : 1.f;
+    float query = 0, key = 0, read = 0, write = 0, decay = form::in_logs ? 0.f : 1.f;
   };
   // take(row, its terms) for the rows of this thread; then the decay of a head is put down. Some
   // rows are read before the first is put down, so that they are on their way together.
   template <bool Whole, class Take>
   WANE_INLINE void bring_rows(Token const& x, bool present, std::bool_constant<Whole>, sight& seen,
                               Take const& take) const {
-    constexpr int each = rows / lanes, together = rows_at_once(each);
-    static_assert(rows % lanes == 0);
+    constexpr int each = form::rows / form::lanes, together = rows_at_once(each);
+    static_assert(form::rows % form::lanes == 0);
     int const there = static_cast<int>(a_.shape.rows);
     turns<Whole, each / together>([&](auto turn) WANE_INLINE_LAMBDA {
-      int const first = turn * together * lanes + lane();
+      int const first = turn * together * form::lanes + lane();
       row_terms of[together];
       unroll<together>([&](auto n) WANE_INLINE_LAMBDA {
         // In place of a row that is not there the last, which others have noted.
-        int const i = first + n * lanes;
+        int const i = first + n * form::lanes;
         row_terms& r = of[n];
         r = terms_of(x, Whole ? i : at_most(i, there - 1));
         seen.note(r.query), seen.note(r.key), seen.note(r.read), seen.note(r.write);
-        if constexpr (by_row) seen.note_decay(r.decay);
+        if constexpr (form::by_row) seen.note_decay(r.decay);
       });
       unroll<together>([&](auto n) WANE_INLINE_LAMBDA {
-        int const i = first + n * lanes;
+        int const i = first + n * form::lanes;
         take(i, Whole || (present && i < there) ? of[n] : row_terms{});
       });
     });
-    if constexpr (fades && !by_row)
+    if constexpr (form::fades && !form::by_row)
       if (lane() == 0) {
         float const stated = present ? decay(x, 0) : row_terms{}.decay;
         seen.note_decay(stated);
-        put<float>(at_.decay, token(), stated), put<float>(at_.factor, token(), factor(stated));
+        arrays_.template put<float>(form::at.decay, token(), stated),
+            arrays_.template put<float>(form::at.factor, token(), factor(stated));
       }
   }
 
   WANE_INLINE static float factor(float stated) {
-    if constexpr (in_logs)
+    if constexpr (form::in_logs)
       return factor_of(decay_from_log(stated));
     else
       return stated;
   }
   WANE_INLINE static bool is_reset(float stated) {
-    if constexpr (in_logs)
+    if constexpr (form::in_logs)
       return decay_from_log(stated).whole == 0.f;
     else
       return stated == 0.f;
   }
-
-  M& machine_;
-  Arguments const& a_;
 
  private:
   WANE_INLINE static float decay(Token const& x, index i) {
@@ -160,11 +140,15 @@ class chunk_terms {
   WANE_INLINE static row_terms terms_of(Token const& x, index i) {
     row_terms r;
     r.query = x.query(i), r.key = x.key(i);
-    if constexpr (erases) r.read = x.erase_read(i);
-    if constexpr (general) r.write = x.erase_write(i);
-    if constexpr (by_row) r.decay = decay(x, i);
+    if constexpr (form::erases) r.read = x.erase_read(i);
+    if constexpr (form::general) r.write = x.erase_write(i);
+    if constexpr (form::by_row) r.decay = decay(x, i);
     return r;
   }
+
+  M& machine_;
+  Arguments const& a_;
+  shared_arrays<M> const arrays_{machine_};
 };
 
 }  // namespace wane::cuda::impl

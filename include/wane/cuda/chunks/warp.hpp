@@ -1,35 +1,39 @@
-// What a warp does with its columns of the state while tokens pass in chunks.
+// chunk_warp: the columns of the state that a warp holds, and their products with a chunk.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/chunks/pairs.hpp"
+#include "wane/core/numbers/unroll.hpp"
+#include "wane/cuda/chunks/form.hpp"
+#include "wane/cuda/chunks/state_memory.hpp"
+#include "wane/cuda/machine/lane_sums.hpp"
+#include "wane/cuda/machine/shared_arrays.hpp"
 
 namespace wane::cuda::impl {
 
 // A block takes some columns of a head of a sequence through time; each of its warps has 16 of
 // them, and a state of theirs, transposed, in its registers from the first chunk to the last.
 template <class Config, class Precision, machine M, class Arguments>
-class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
-  using base = chunk_pairs<Config, Precision, M, Arguments>;
+class chunk_warp {
+  using form = chunk_form<Config, Precision, Arguments>;
+  using Token = typename form::Token;
+  using stored = typename form::stored;
+  using products = unit_products<Precision, M>;
+  using fragment = typename products::fragment;
 
- protected:
-  using base::a_, base::at_, base::machine_, base::products_, base::rows, base::stride;
-  using base::tokens, base::fades, base::by_row, base::erases, base::general;
-  using typename base::Token, typename base::products, typename base::fragment,
-      typename base::stored;
+ public:
   static constexpr int fragments = Config::most_rows / 8, of_factor = products::fragments;
 
-  WANE_INLINE chunk_warp(M& machine, Arguments const& a) : base(machine, a) {}
+  WANE_HOST_DEVICE chunk_warp(M& machine, Arguments const& a) : machine_(machine), a_(a) {}
 
   // What two products by all of the chunk's tokens give: [16 columns][16 tokens].
   struct token_fragments {
     fragment of[2] = {};
   };
 
-  // What a warp has of the state: a variable of its own, whose address nobody takes. Up to 128 rows
-  // are registers; more have a place in the thread's own memory, as loops index them.
+  // The state of a warp: a local variable whose address is never taken. Up to 128 rows lie in
+  // registers; more lie in the thread's own memory, where loops index them.
   using warp_state = fragment[fragments];
-  static constexpr bool in_registers = rows <= 128;
+  static constexpr bool in_registers = form::rows <= 128;
   template <int count, class Body>
   WANE_INLINE static void over_state(Body const& body) {
     turns<in_registers, count>(body);
@@ -41,60 +45,42 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     auto const items = static_cast<std::uint64_t>(a_.work_items());
     for (std::uint64_t ticket; (ticket = take()) < items;) {
       auto const item = static_cast<index>(ticket), sequence_head = item / pieces;
-      index const sequence = sequence_head / a_.shape.heads;
-      piece_ = item % pieces, head_ = sequence_head % a_.shape.heads,
-      sequence_ = sequence % a_.states;
-      walk(sequence / a_.states);
+      index const walked = sequence_head / a_.shape.heads;
+      piece = item % pieces, head = sequence_head % a_.shape.heads, sequence = walked % a_.states;
+      walk(walked / a_.states);
     }
   }
-  WANE_INLINE index first_column() const { return piece_ * Config::columns; }
+  WANE_INLINE index first_column() const { return piece * Config::columns; }
 
   // Where the numbers of a chunk of this block's head are kept.
   WANE_INLINE index place_of_chunk(index first_token) const {
-    return (first_chunk(a_.sequences, sequence_) + first_token / tokens) * a_.shape.heads + head_;
+    return (first_chunk(a_.sequences, sequence) + first_token / form::tokens) * a_.shape.heads +
+           head;
   }
-  // Where this thread's numbers of a state lie in memory, from number 0 of fragment 0 on, and how
-  // many rows and columns there are behind it.
-  template <class X>
-  struct state_memory {
-    X* first;
-    index row, column;
-    int rows, columns;
-
-    WANE_INLINE bool has(int r, int e) const {
-      return 8 * r + e % 2 < rows && 8 * (e / 2) < columns;
-    }
-    WANE_INLINE X& at(int r, int e) const {
-      return first[(8 * r + e % 2) * row + 8 * (e / 2) * column];
-    }
-    WANE_INLINE float read(int r, int e) const {
-      return has(r, e) ? static_cast<float>(at(r, e)) : 0.f;
-    }
-  };
   // That of this block's sequence, head and columns.
   template <class X>
-  WANE_INLINE state_memory<X> memory_of(view<X, 4> const& states) const {
+  WANE_INLINE chunk_state_memory<X> memory_of(view<X, 4> const& states) const {
     index const i = products_.column(), j = first_column() + column_of_number(0);
-    return {states.data + sequence_ * states.stride[0] + head_ * states.stride[1] +
+    return {states.data + sequence * states.stride[0] + head * states.stride[1] +
                 i * states.stride[2] + j * states.stride[3],
             states.stride[2], states.stride[3], static_cast<int>(a_.shape.rows - i),
             static_cast<int>(a_.shape.columns - j)};
   }
   // The same of states of whole rows and so many pieces, one after the other.
   template <class X>
-  WANE_INLINE state_memory<X> memory_of(X* states, index place, index pieces) const {
+  WANE_INLINE chunk_state_memory<X> memory_of(X* states, index place, index pieces) const {
     index const i = products_.column(), all = whole_rows(a_.shape.rows);
     index const columns = pieces * Config::columns;
     return {states + (place * all + i) * columns + first_column() + column_of_number(0), columns, 1,
             static_cast<int>(all - i), Config::columns};
   }
   // The state kept before a chunk.
-  WANE_INLINE state_memory<stored> kept(index place) const {
+  WANE_INLINE chunk_state_memory<stored> kept(index place) const {
     return memory_of(a_.kept, place, a_.pieces);
   }
   // The state that segment n of a walk begins with.
-  WANE_INLINE state_memory<float> before(index n) const {
-    index const place = (n * a_.states + sequence_) * a_.shape.heads + head_;
+  WANE_INLINE chunk_state_memory<float> before(index n) const {
+    index const place = (n * a_.states + sequence) * a_.shape.heads + head;
     return memory_of(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces);
   }
 
@@ -118,13 +104,13 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE token_fragments columns_of(std::size_t array) const {
     token_fragments x;
     for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
-      x.of[n].of[e] = this->template get<float>(array, place_of_number(n, e));
+      x.of[n].of[e] = arrays_.template get<float>(array, place_of_number(n, e));
     });
     return x;
   }
   WANE_INLINE void put_columns(std::size_t array, token_fragments const& x) const {
     for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
-      this->template put<float>(array, place_of_number(n, e), x.of[n].of[e]);
+      arrays_.template put<float>(array, place_of_number(n, e), x.of[n].of[e]);
     });
   }
 
@@ -132,15 +118,16 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE void add_reads(token_fragments& to, typename products::left const& s,
                              std::size_t reads, int row) const {
     for (int n = 0; n < 2; ++n)
-      products_.add(to.of[n], s, this->template shared<stored const>(reads) + 8 * n * stride + row,
-                    stride);
+      products_.add(to.of[n], s,
+                    arrays_.template shared<stored const>(reads) + 8 * n * form::stride + row,
+                    form::stride);
   }
-  // The same of what was written, [row][token].
+  // The same for the factors of what was written, [row][token].
   WANE_INLINE void add_writes(token_fragments& to, typename products::left const& s,
                               std::size_t writes, int row) const {
     for (int n = 0; n < 2; ++n)
       products_.add_transposed(
-          to.of[n], s, this->template shared<stored const>(writes) + row * chunk_stride + 8 * n,
+          to.of[n], s, arrays_.template shared<stored const>(writes) + row * chunk_stride + 8 * n,
           chunk_stride);
   }
   // to += x by the products [t][s] of the chunk's tokens, summed over s; or over t, `back`.
@@ -148,7 +135,7 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE void add(token_fragments& to, token_fragments const& x, std::size_t pairs) const {
     for (int k = 0; k < 2; k += of_factor) {
       auto const a = products_.left_of(x.of + k);
-      auto const* const from = this->template shared<float const>(pairs);
+      auto const* const from = arrays_.template shared<float const>(pairs);
       for (int n = 0; n < 2; ++n)
         if constexpr (back)
           products_.add_transposed(to.of[n], a, from + 8 * k * chunk_stride + 8 * n, chunk_stride);
@@ -173,7 +160,7 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   template <bool back = false>
   WANE_INLINE void write_faded(warp_state& state, token_fragments const& x, std::size_t factors,
                                bool faded) const {
-    if constexpr (fades) {
+    if constexpr (form::fades) {
       auto const decay = decay_of_fragments();
       write_after<back>(state, x, factors, [&](int r, int e) WANE_INLINE_LAMBDA {
         return faded ? split_decay<float>{1.f, 0.f} : decay(r, e);
@@ -182,29 +169,30 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
       write<back>(state, x, factors);
     }
   }
-  // From what the tokens would erase of the state alone, what they erase and what they write.
+  // `erased` comes in as what the tokens read of the state alone. Goes out: what they erase, and
+  // what they write.
   WANE_INLINE void erase(token_fragments const& value, token_fragments& erased,
                          token_fragments& written) const {
-    if constexpr (general) {
-      add(erased, value, at_.read_key);
-      erased = product(erased, at_.inverse);
+    if constexpr (form::general) {
+      add(erased, value, form::at.read_key);
+      erased = product(erased, form::at.inverse);
     } else {
       for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
         written.of[n].of[e] = value.of[n].of[e] - erased.of[n].of[e];
       });
-      written = product(written, at_.inverse);
+      written = product(written, form::at.inverse);
     }
   }
   // x of every token by the decays of its head.
   WANE_INLINE token_fragments scaled(token_fragments x, std::size_t by_token) const {
-    if constexpr (fades && !by_row)
+    if constexpr (form::fades && !form::by_row)
       for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
-        x.of[n].of[e] *= this->template get<float>(by_token, token_of_number(n, e));
+        x.of[n].of[e] *= arrays_.template get<float>(by_token, token_of_number(n, e));
       });
     return x;
   }
   WANE_INLINE void fade(warp_state& state) const {
-    if constexpr (fades) {
+    if constexpr (form::fades) {
       auto const decay = decay_of_fragments();
       over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA {
         for (int e = 0; e < 4; ++e) state[r].of[e] = carried(decay(r, e), state[r].of[e], 0.f);
@@ -212,15 +200,15 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     }
   }
 
-  // From memory, with zeros where there is none, and to it.
+  // Reads a state from memory, with zeros in the padding, and writes it.
   template <class X>
-  WANE_INLINE static void load(warp_state& state, state_memory<X> const& from) {
+  WANE_INLINE static void load(warp_state& state, chunk_state_memory<X> const& from) {
     over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA {
       for (int e = 0; e < 4; ++e) state[r].of[e] = from.read(r, e);
     });
   }
   template <class X>
-  WANE_INLINE static void save(warp_state const& state, state_memory<X> const& to) {
+  WANE_INLINE static void save(warp_state const& state, chunk_state_memory<X> const& to) {
     over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA {
       for (int e = 0; e < 4; ++e)
         if (to.has(r, e)) to.at(r, e) = static_cast<X>(state[r].of[e]);
@@ -231,9 +219,9 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     if (to.data) save(state, memory_of(to));
   }
 
-  // The state that segment n of a walk begins with: for effects, where all but the first begin with
-  // none, and then for the outputs. The first is read from `initial` once, whose memory may be that
-  // of what the last leaves.
+  // The state that segment n of a walk begins with. In the walk for effects all segments but the
+  // first begin with zeros. `initial` is read in that walk only, since the last segment may
+  // overwrite its memory in the second.
   template <class X>
   WANE_INLINE void begin(warp_state& state, view<X, 4> const& initial, index n) const {
     using part = chunk_segments::part;
@@ -243,16 +231,18 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
     if (a_.segments.now == part::effects && n == 0) save(state, before(0));
   }
 
-  index sequence_ = 0, head_ = 0, piece_ = 0;
+  // What the block works on now.
+  index sequence = 0, head = 0, piece = 0;
 
  private:
   // The decay of row i, or of the head, over a whole chunk.
   WANE_INLINE split_decay<float> decay_of(int i) const {
-    return {this->template get<float>(at_.whole, i), this->template get<float>(at_.rest, i)};
+    return {arrays_.template get<float>(form::at.whole, i),
+            arrays_.template get<float>(form::at.rest, i)};
   }
   // The same for number e of fragment r, decay(r, e).
   WANE_INLINE auto decay_of_fragments() const {
-    if constexpr (by_row)
+    if constexpr (form::by_row)
       return [this](int r, int e)
                  WANE_INLINE_LAMBDA { return decay_of(8 * r + products_.column() + e % 2); };
     else
@@ -263,12 +253,13 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
                                Decay const& decay) const {
     typename products::left a[2 / of_factor];
     for (int k = 0; k < 2 / of_factor; ++k) a[k] = products_.left_of(x.of + k * of_factor);
-    auto const* const from = this->template shared<stored const>(factors);
+    auto const* const from = arrays_.template shared<stored const>(factors);
     over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA {
       fragment sum = {};
       for (int k = 0; k < 2 / of_factor; ++k)
         if constexpr (back)
-          products_.add_transposed(sum, a[k], from + 8 * of_factor * k * stride + 8 * r, stride);
+          products_.add_transposed(sum, a[k], from + 8 * of_factor * k * form::stride + 8 * r,
+                                   form::stride);
         else
           products_.add(sum, a[k], from + 8 * r * chunk_stride + 8 * of_factor * k, chunk_stride);
       for (int e = 0; e < 4; ++e) state[r].of[e] = carried(decay(r, e), state[r].of[e], sum.of[e]);
@@ -279,14 +270,19 @@ class chunk_warp : protected chunk_pairs<Config, Precision, M, Arguments> {
   WANE_INLINE std::uint64_t take() {
     machine_.barrier();
     if (machine_.thread() == 0)
-      this->template put<std::uint64_t>(at_.ticket, 0, machine_.take(a_.tickets));
+      arrays_.template put<std::uint64_t>(form::at.ticket, 0, machine_.take(a_.tickets));
     machine_.barrier();
-    return this->template get<std::uint64_t>(at_.ticket, 0);
+    return arrays_.template get<std::uint64_t>(form::at.ticket, 0);
   }
 
   WANE_INLINE int place_of_number(int n, int e) const {
-    return this->value_at(token_of_number(n, e), column_of_number(e));
+    return form::value_at(token_of_number(n, e), column_of_number(e));
   }
+
+  M& machine_;
+  Arguments const& a_;
+  shared_arrays<M> const arrays_{machine_};
+  products const products_{machine_};
 };
 
 }  // namespace wane::cuda::impl
