@@ -27,9 +27,9 @@
 #endif
 #endif
 
-// Speed wants its small functions inlined whatever the compiler thinks. Where nobody looks at it,
-// under a sanitizer or with WANE_NO_FORCED_INLINE, the code compiles sooner (docs/design.md); but
-// in a GPU's code, whose registers and places in memory the compiler must see through.
+// Small functions are inlined by force, because kernels are fast only then. Under a sanitizer, and
+// with WANE_NO_FORCED_INLINE, they are calls, which compile sooner (docs/design.md). Code for a GPU
+// is always inlined: the compiler must see registers and addresses.
 #if (defined(WANE_ADDRESS_SANITIZER) || defined(WANE_NO_FORCED_INLINE)) && !defined(__CUDA_ARCH__)
 #define WANE_HOST_INLINE inline
 #define WANE_INLINE_LAMBDA

@@ -108,7 +108,7 @@ struct adjoint_pass {
     R::adjoint(op, dy, to, options);
   }
 };
-// The name of the runner that a run would be given to.
+// A pass that is not carried out: first_taker then only names the runner.
 template <class Pass>
 struct asked_pass : Pass {
   template <class R>

@@ -104,7 +104,7 @@ class adjoint_laws {
 
   std::vector<law_result> check() {
     std::vector<law_result> results;
-    // First, as the gradients of padding, which nobody writes, are then still zero.
+    // First, because gradients of padding are never written and must still be zero here.
     if (problem_.takes_lengths()) {
       lengths_ = padded_lengths(shape_);
       for (auto gradient : problem_.input_gradients())

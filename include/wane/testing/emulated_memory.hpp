@@ -1,4 +1,4 @@
-// What threads of an emulated GPU may know of each other's writes; a read too early is a fault.
+// Memory of an emulated GPU: a read that no barrier orders behind its write throws machine_fault.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -26,7 +26,7 @@ namespace wane::testing::impl {
 // Internals of testing find those of core.
 using namespace wane::impl;
 
-// How many releases of every block a thread, a block or a flag knows of.
+// For each block, how many of its releases are visible to a thread, a block or a flag.
 class knowledge {
  public:
   explicit knowledge(std::size_t blocks = 0) : seen_(blocks) {}

@@ -25,7 +25,7 @@ class lent_memory {
   std::vector<unit> units_;
 };
 
-// The kernel of this configuration, whatever the table would choose, on any emulated queue.
+// Runs the kernel of this configuration on an emulated queue, without asking the table.
 template <class Config, class Queue, class Op, class Out, class State>
 void run_named(Queue const& queue, Op const& op, sequence_view<Out> const& output,
                run_options<State> const& options) {

@@ -1,4 +1,4 @@
-// law_problem: what the laws ask of a problem, behind virtual functions, so that they compile once.
+// law_problem: a problem behind virtual functions, so that the laws are compiled once.
 // SPDX-License-Identifier: MIT
 #pragma once
 

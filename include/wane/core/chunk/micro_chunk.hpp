@@ -30,7 +30,7 @@ inline constexpr erasing erasing_of = has_erase_write<Token> ? erasing::general
                                       : has_erase<Token>     ? erasing::delta
                                                              : erasing::none;
 
-// What a panel needs to know of a recurrence: it computes in T, fades and erases.
+// The form of a recurrence, which selects its panel: the type T, how it fades, how it erases.
 template <class T, fading Fading, erasing Erasing>
 struct panel_form {
   using scalar = T;

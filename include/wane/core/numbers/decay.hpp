@@ -160,7 +160,7 @@ WANE_INLINE V factor_of(split_decay<V> w) {
 template <class T>
 inline constexpr T near_one = T(0.9375);
 
-// w s + b; a reset gives b whatever s holds. A product rounded by itself would, with w just below
+// w s + b; a reset gives b even if s is NaN. A product rounded by itself would, with w just below
 // 1, lose a part of s each token and always the same way: there it is s + ((w - 1) s + b).
 template <class V>
 WANE_INLINE V carried(no_decay, V s, V b) {

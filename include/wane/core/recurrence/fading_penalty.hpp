@@ -42,7 +42,7 @@ struct penalty_left {
   template <class Op>
   WANE_HOST_DEVICE bool fades_too_far(Op const& op, place<> at) {
     T const log_decay = static_cast<T>(op.penalty_log_decay(at));
-    // After a reset it is known whatever it was.
+    // After a reset the log is 0, whatever it was before.
     log = std::isinf(log_decay) ? log_decay : log + log_decay;
     return log < static_cast<T>(op.log_renewal());
   }

@@ -9,8 +9,9 @@
 namespace wane {
 
 // An operator's gradients are an object whose at(place) gives a sink with some of these members;
-// a gradient nobody takes is not delivered. Its check(shape), check(shape, sequences) or check(op)
-// throws wane::error where its tensors do not fit. Gradients of complex terms are d/dRe + j d/dIm.
+// a gradient that the sink has no member for is not delivered. Its check(shape), check(shape,
+// sequences) or check(op) throws wane::error where its tensors do not fit. Gradients of complex
+// terms are d/dRe + j d/dIm.
 //   element(j, element_gradient)      for channelwise recurrences, once a token and column
 //   column(j, value)                  d/d value(j), once a token and column
 //   row(i, row_gradient)              once a token and row

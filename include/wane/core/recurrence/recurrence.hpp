@@ -162,7 +162,7 @@ concept normalised_recurrence =
   { op.floor() } -> std::convertible_to<accumulate_type<Op>>;
 };
 
-// The divisor that comes of a denominator; NaN stays NaN.
+// The divisor for a denominator: the floor where it is less; NaN stays NaN.
 template <normalised_recurrence Op, class V>
 WANE_INLINE V divisor_of(Op const& op, V denominator) {
   V const floor = op.floor();

@@ -1,4 +1,4 @@
-// save_state and load_state: a carried state as a file that says whose it is and is checked whole.
+// save_state and load_state: a carried state as a file with its type, shape and checksum.
 // SPDX-License-Identifier: MIT
 #pragma once
 

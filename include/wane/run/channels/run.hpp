@@ -8,7 +8,7 @@
 
 namespace wane::impl {
 
-// Channels that share a vector with several tokens of theirs; 0 when columns fill vectors.
+// How many channels share a vector that holds several tokens of each; 0 where columns fill vectors.
 template <class Op, class Out>
 int channels_in_series(Op const& op, sequence_view<Out> const& output) {
   if constexpr (reads_tokens<Op>) {

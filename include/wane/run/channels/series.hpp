@@ -1,4 +1,4 @@
-// Channelwise recurrences with few channels: one vector holds several tokens of theirs.
+// Channelwise recurrences with few channels: one vector holds several tokens of each channel.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -114,7 +114,7 @@ class series_runner {
   // Blocks of K vectors, from token k on.
   template <int K, int Direction, bool Stream>
   [[gnu::noinline]] void blocks(walk const w, index& begin, progress& all) const {
-    series_runner const here = *this;  // in registers, whatever the output's stores may alias
+    series_runner const here = *this;  // a copy in registers, which no store can change
     progress now = all;
     index k = begin;
     while (k + K * tokens <= w.count) {

@@ -1,4 +1,4 @@
-// The adjoint where rows fade by constants: the same chunks with time turned round.
+// The adjoint where rows fade by constants: the chunks of the run, with time reversed.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -19,7 +19,7 @@ namespace wane::impl {
 //   p_ti = sum_s l_s^{t-i} k_is, and d_t more for i = t
 //   M_s <- l_s^N M_s + sum_i l_s^{N-1-i} k_is v_i
 // and a query that is the same for all tokens multiplies l_s^{t+1} and the terms of p.
-// The adjoint is the same with time turned round, p transposed and the two sums over rows changing
+// The adjoint is the same with time reversed, p transposed and the two sums over rows changing
 // places. Each column costs 2 S (1 + 1/N) + (N + 1)/2 multiply-adds a token, S being the rows.
 template <class Op>
 concept has_lags = reads_lanes<Op> && has_row_log_decay<token_of<Op>> && !has_skip<token_of<Op>> &&

@@ -10,7 +10,7 @@
 
 namespace wane::impl {
 
-// Outputs of one token; those of more columns than `few` ask for memory.
+// Outputs of one token, on the stack up to `few` columns and allocated beyond.
 template <class T>
 class token_outputs {
  public:

@@ -89,7 +89,7 @@ class adjoint_ends {
     impl::give_rows(sink_at(gradients_, op_, at), rows_, stride, in_lanes_, g, whole);
   }
 
-  // The state of a walk's head, its rows `row_stride` apart; zero where there is none.
+  // Loads the state of one head, its rows `row_stride` apart; zeros where the state is absent.
   template <class State>
   void load_state(state_view<State> const& from, walk const& w, index row_stride, T* state) const {
     std::fill_n(state, rows_ * row_stride, T(0));

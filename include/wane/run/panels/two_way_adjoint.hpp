@@ -23,7 +23,7 @@ concept has_two_way_adjoint =
 // With S the states and G the cotangents dL/dS of a walk, decays left out,
 //   dL/dq_t = S_t dL/dy_t        from the first token to the last
 //   dL/dk_t = G_t v_t, dL/dv_t = G_t^T k_t, G_{t-1} = G_t + q_t dL/dy_t^T    from the last back
-// so that S and G are never wanted together. From the first way T x rows numbers are kept.
+// so that S and G are never needed at the same time. The first way keeps T x rows numbers.
 template <has_two_way_adjoint Op, class Out, class Gradients, bool Lanes>
 class two_way_adjoint {
  public:

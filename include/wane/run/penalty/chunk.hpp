@@ -144,7 +144,7 @@ class penalty_chunk {
     x.store(row);
   }
 
-  // To tokens from `first` on alone: what is no number must not reach those before.
+  // Only tokens from `first` on: a NaN must not reach earlier tokens.
   static void add_later(T* row, T by, T const* other, int first) {
     for (int t = first; t < tokens; ++t) row[t] = multiply_add(by, other[t], row[t]);
   }

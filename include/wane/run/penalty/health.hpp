@@ -1,4 +1,4 @@
-// How a penalised memory fares, token by token: its penalty, its steps, what it holds.
+// watch: reports the health of a penalised memory token by token, its penalty, steps and norms.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -109,7 +109,8 @@ void begin_factor(Factor const& factor, T lambda) {
     factor(i, i) = static_cast<typename Factor::value>(sqrt(lambda));
 }
 
-// R^T R <- l R^T R + (1 - l) lambda I. What is left of nothing is nothing, whatever it was.
+// R^T R <- l R^T R + (1 - l) lambda I. Where the decay is zero the old factor is dropped, NaN
+// included.
 template <class Factor, class T>
 void renew_penalty(Factor const& factor, T log_left, T lambda) {
   using std::exp, std::expm1, std::sqrt;

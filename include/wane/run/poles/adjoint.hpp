@@ -1,4 +1,4 @@
-// adjoint for banks of poles: the chunks of the run turned round, and sums for the poles.
+// The adjoint of banks of poles: the chunks of the run in reverse, and sums for the poles.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// adjoint of the coefficients of nodes: the run turned round, and sums for the poles.
+// The adjoint of the coefficients of nodes: the run in reverse, and sums over tokens for the poles.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// Memory that will be read soon, asked for bit by bit while other work goes on.
+// lines_ahead: a list of cache lines that are prefetched a few at a time between computations.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -13,7 +13,7 @@ namespace wane::impl {
 // past the caches.
 enum class store_by { number, vector, stream };
 
-// Whether an output may be streamed: what never is must not be compiled twice.
+// Whether streaming stores are possible; where they are not, their code is not instantiated.
 template <class T, class Out>
 concept streamable = std::same_as<T, Out> && fits_simd<T>;
 
