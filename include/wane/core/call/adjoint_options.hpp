@@ -1,4 +1,4 @@
-// adjoint_options: what a call of an adjoint may be told.
+// adjoint_options: the options of a call of adjoint.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -26,7 +26,7 @@ struct adjoint_options {
 
 namespace wane::impl {
 
-// The run whose adjoint this is, but for what it gives.
+// The options of the run that this adjoint belongs to, without its outputs.
 template <class State>
 run_options<State> run_of(adjoint_options<State> const& options) {
   return {.initial = options.initial,

@@ -7,7 +7,7 @@
 
 namespace wane::impl {
 
-// Sentences for tokens whose terms contradict each other.
+// Compile errors for tokens whose terms contradict each other.
 template <class Op>
 consteval void check_terms() {
   using Token = token_of<Op>;
@@ -36,7 +36,7 @@ consteval void check_terms() {
                 "wane: decays must be of the type the recurrence computes in, that of its values");
 }
 
-// The shape of an operator, whose extents are found good, and its tensors present; reads no data.
+// The shape of an operator. Throws wane::error for bad extents or absent tensors; reads no data.
 template <class Op>
 recurrence_shape checked_extents(Op const& op) {
   if constexpr (affine_recurrence<Op>) check_terms<Op>();
@@ -54,7 +54,7 @@ recurrence_shape checked_extents(Op const& op) {
   return shape;
 }
 
-// The same with parameters found good, which the host must be able to read.
+// The same, and checks the parameters, which the host must be able to read.
 template <class Op>
 recurrence_shape checked_shape(Op const& op) {
   recurrence_shape const shape = checked_extents(op);
@@ -103,7 +103,7 @@ index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
   return sequences;
 }
 
-// Throws wane::error where gradients do not fit what they are of.
+// Throws wane::error where the tensors of gradients do not fit the operator.
 template <class Op, class Gradients>
 void check_gradients(Op const& op, Gradients const& to, index sequences) {
   recurrence_shape const shape = op.shape();

@@ -1,4 +1,4 @@
-// What a run may be told, and the checks at its door.
+// run_options and step_options: the options of a call of run and of step.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// Products of each of some rows with each of some others, summed over their columns.
+// row_products: dot products of M rows with N rows.
 // SPDX-License-Identifier: MIT
 #pragma once
 

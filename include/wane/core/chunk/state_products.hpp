@@ -1,4 +1,4 @@
-// The pass of an adjoint over the rows of a state: its products with a micro-chunk's columns.
+// state_products: the pass of an adjoint over the rows of a state and its cotangent.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -46,7 +46,7 @@ struct state_products : product_numbers<Form> {
   // Fills `products`, [rows / width][count][width], and takes the cotangent to the front:
   //   G <- P_3 G + sum_t (q_t P_t) dy_t^T + (b_t P_{t-1}) du_t^T
   // S and G have rows `row_stride` apart and `columns`, a multiple of width. `each` of the lines
-  // `soon` are asked for with every row.
+  // `soon` are prefetched with every row.
   [[gnu::noinline]] static void take(micro_chunk<T> const& chunk, chunk_columns<T> const& x,
                                      index rows, index columns, index row_stride, T const* s, T* g,
                                      T* packed, T* products, void const* const* soon, int each) {

@@ -1,4 +1,4 @@
-// The adjoint of gather: from a chunk's products to gradients of its tokens' terms.
+// term_gradients: from the products of a chunk to the gradients of the terms of its tokens.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// The adjoint of affine recurrences in micro-chunks: blocks of time, within them heads.
+// The adjoint of affine recurrences in micro-chunks. Loops: blocks of time, heads, micro-chunks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,9 +16,9 @@ namespace wane::impl {
 template <class Op>
 concept has_panel_adjoint = runs_in_panels<Op> && !time_invariant<Op> && !channelwise<Op>;
 
-// `heads` heads of one sequence from that of the walk on. Keeps their states before every block of
-// time and, of one block of one head, those after its micro-chunks. Lanes: the operator gives its
-// columns in lanes and the sink takes them.
+// `heads` heads of one sequence, beginning with the head of the walk. It keeps the states before
+// every block of time, and within the current block the state after each micro-chunk. Lanes: the
+// operator can give its columns in lanes and the sink can take them.
 template <has_panel_adjoint Op, class Out, class Gradients, class State, bool Lanes>
 class panels_adjoint {
  public:
@@ -53,7 +53,7 @@ class panels_adjoint {
         products_(row_blocks_ * of_state::count * width),
         row_gradients_(tokens * 5 * padded_rows()) {}
 
-  // Bytes of the states kept of a head of so many tokens.
+  // Bytes of the kept states of one head with `count` tokens.
   static index kept_bytes(recurrence_shape const& shape, index count) {
     return (count + most_tokens - 1) / most_tokens * shape.rows * row_stride_of<T>(shape.columns) *
            static_cast<index>(sizeof(T));
@@ -97,7 +97,7 @@ class panels_adjoint {
     return w;
   }
   walk block(index h, index b) const { return of_head(h).part(b * most_tokens, most_tokens); }
-  // What a block reads going back.
+  // Lists the lines that a block reads on the way back.
   void want(walk const& w) {
     soon_.clear();
     soon_.add(ends_.op(), w);
@@ -113,7 +113,7 @@ class panels_adjoint {
             });
   }
 
-  // Micro-chunk c of a block, from the cotangent behind it to that before it.
+  // Takes the cotangent back through micro-chunk c of a block.
   void take(walk const& w, index h, index c, T const* before, void const* const* soon, int each) {
     ends_.load_output_gradients(w, output_gradients_.data());
     auto const& chunk = replay_.chunk(c);
@@ -155,7 +155,7 @@ class panels_adjoint {
   chunk_in_order<Op, Out, Gradients> in_order() const {
     return {ends_.op(), ends_.output_gradient(), ends_.gradients(), row_stride_};
   }
-  // The same for a chunk that resets numbers that are not finite.
+  // The same token by token, for a chunk that resets a state with NaN or infinity in it.
   [[gnu::noinline]] void take_in_order(walk const& w, index h, T const* before) {
     std::vector<head_gradients<T>> sums(tokens, head_gradients<T>(rows_));
     in_order().take(w, before, cotangent(h), sums);

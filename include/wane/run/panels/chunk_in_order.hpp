@@ -1,4 +1,4 @@
-// The adjoint of tokens one by one, where a reset meets numbers that are not finite.
+// chunk_in_order: a micro-chunk token by token, forward and back, where a reset meets NaN.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -21,7 +21,7 @@ class chunk_in_order {
         shape_(op.shape()),
         row_stride_(row_stride) {}
 
-  // The state after the tokens of w, in the columns [first, last); zero in those that pad it.
+  // The state after the tokens of w in the columns [first, last); padding columns become zero.
   void replay(walk const& w, index first, index last, T const* before, T* after) const {
     std::vector<T> state(size(shape_.rows));
     for (index j = first; j < last; ++j) {
@@ -36,8 +36,8 @@ class chunk_in_order {
     }
   }
 
-  // Brings the cotangent from behind the tokens to before them, zero in the columns that pad it;
-  // gives the gradients of their columns, and adds those of their rows to sums[token].
+  // Takes the cotangent back through the tokens. Gradients of columns go to the sink, gradients of
+  // rows are added to sums[token]. Padding columns become zero.
   void take(walk const& w, T const* before, T* cotangent,
             std::vector<head_gradients<T>>& sums) const {
     index const rows = shape_.rows;

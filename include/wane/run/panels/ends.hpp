@@ -1,4 +1,4 @@
-// The ends of an adjoint in micro-chunks: where gradients come from, and where they go.
+// adjoint_ends: loads output gradients and states, and hands gradients to the sink.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -37,7 +37,7 @@ class adjoint_ends {
   sequence_view<Out const> const& output_gradient() const { return output_gradient_; }
   Gradients const& gradients() const { return gradients_; }
 
-  // Those of a micro-chunk's tokens, [tokens][columns padded].
+  // Output gradients of the tokens of a micro-chunk, [tokens][padded columns].
   void load_output_gradients(walk const& w, T* to) const {
     for (index t = 0; t < micro_tokens; ++t)
       columns_.template load<Lanes>(
@@ -45,7 +45,7 @@ class adjoint_ends {
           [&](auto j) { return convert<T>(output_gradient_.read(w.token(t), j)); });
   }
 
-  // Of direct(): what comes back, dy, meets the value itself, as the token brings it.
+  // The gradient of direct(): the sum over columns of dy times value.
   T of_direct(place<> at, T const* dy) const {
     T total(0);
     if constexpr (has_direct<Token>) {
@@ -55,8 +55,8 @@ class adjoint_ends {
     return total;
   }
 
-  // Of the tokens of a micro-chunk: gradients of values and output gradients, [tokens][columns
-  // padded], and of rows, those of each token 5 strides apart.
+  // Gives the gradients of a micro-chunk to the sink. values and dy are [tokens][padded columns];
+  // rows of one token are 5 strides apart.
   void give(walk const& w, T const* values, T const* dy, T* rows, index stride) const {
     for (index t = 0; t < w.count; ++t, values += columns_.padded(), dy += columns_.padded()) {
       give_columns(w.token(t), values);

@@ -12,7 +12,7 @@
 
 namespace wane::impl {
 
-// Row terms of a token in lanes, or a token of the tail, which adds nothing and keeps everything.
+// Row terms of a token in lanes. A token behind the end adds nothing and does not decay.
 template <affine_recurrence Op>
 class term_gatherer {
  public:
@@ -59,7 +59,7 @@ class term_gatherer {
   index numbers_to_write() const { return row_blocks() * form::writes * width; }
   index numbers_of_terms() const { return row_blocks() * form::terms * width; }
 
-  // Tokens k to k + 3 of a walk; those behind its end are its last.
+  // Tokens k to k + 3 of a walk; behind its end the last token is repeated.
   std::array<Token, tokens> tokens_at(walk const& w, index k) const {
     static_assert(tokens == 4);
     auto const at = [&](index n) { return op_.at(w.token(at_most(w.count - 1, k + n))); };
@@ -164,7 +164,7 @@ class term_gatherer {
             where_below(w.factor, near, zero, w.factor - one)};
   }
 
-  // w of some rows; 1 for a token behind the end.
+  // Decays of some rows; 1 for a token behind the end.
   template <bool Lanes>
   WANE_HOST_INLINE static split_decay<vector> decay_at(Token const& x, bool present, index first,
                                                        int count) {

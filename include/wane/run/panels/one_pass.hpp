@@ -1,4 +1,4 @@
-// Tokens that do not erase, and a panel of a state: its rows are read and written in one pass.
+// one_pass: tokens that do not erase read and write each row of a panel in one pass.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,7 +17,7 @@ struct one_pass {
   T const *reads, *writes;
   T pairs[N][N] = {};     // of a token and one before it, or itself
   T whole = 1, rest = 0;  // P_{N-1} of a head that fades
-  // Lines of memory wanted soon: `each` of them are asked for with every block of rows.
+  // Cache lines to prefetch: `each` of them with every block of rows.
   void const* const* soon = nullptr;
   int each = 0;
 

@@ -56,7 +56,7 @@ struct panel : panel_rows<Form, R> {
     this->write(state, state, u, v);
   }
 
-  // y holds what query t finds in the state.
+  // y holds the product of query t with the state.
   template <int t>
   WANE_HOST_INLINE void answer(vector (&y)[R], vector (&u)[tokens][R],
                                vector (&v)[tokens][R]) const {

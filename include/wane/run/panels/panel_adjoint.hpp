@@ -1,4 +1,4 @@
-// Panels of an adjoint: the state once more, and what a micro-chunk's cotangents bring back.
+// Panels of the adjoint: they recompute states, and take cotangents back through a micro-chunk.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// The states of a head once more, a block of tokens at a time, with what their adjoint needs.
+// replay: computes the states of a block of tokens again, with the terms that the adjoint needs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -68,7 +68,7 @@ class replay {
     });
   }
 
-  // Whether all that some columns of a chunk take from before it is finite.
+  // Whether the state before a chunk and its values are finite in some columns.
   [[gnu::noinline]] bool finite(index c, T const* state, index first, index last) const {
     bool good = gather_.finite(chunks_[c]);
     for (index i = 0; i < rows_; ++i)

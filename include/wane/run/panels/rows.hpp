@@ -1,4 +1,4 @@
-// What the panels of a state share: how they read its rows for a micro-chunk, and write them.
+// panel_rows: how panels read the rows of a state for a micro-chunk, and write them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -15,7 +15,7 @@ struct panel_rows {
 
   micro_chunk<T> const& chunk;
   index rows, row_stride;
-  // Lines of memory wanted soon: `each` of them are asked for with every vector of rows.
+  // Cache lines to prefetch: `each` of them with every vector of rows.
   void const* const* soon = nullptr;
   int each = 0;
 

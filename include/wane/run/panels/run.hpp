@@ -1,4 +1,4 @@
-// Affine recurrences in micro-chunks: blocks of time, within them heads, within these panels.
+// run in micro-chunks of four tokens. Loops: blocks of time, heads, panels of columns.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace wane::impl {
 
-// Tokens whose terms are held ready at a time.
+// Tokens of a block; their terms are gathered before the panels run.
 inline constexpr index tokens_at_once = 32;
 
 // The heads [first_head, last_head) of one sequence, and of their states the columns [first, last).
@@ -32,7 +32,7 @@ class panel_runner {
   static constexpr index chunks_at_once = tokens_at_once / tokens;
   // Vectors of columns side by side: as many as leave registers for the tokens' sums.
   static constexpr int widest = simd_bytes == 64 ? 2 : 1;
-  // Times that the rows of a state are gone through for a chunk.
+  // Passes over the rows of a state for one chunk.
   static constexpr index passes = form::erasing == erasing::none ? 1 : 2;
   using panels = panel_columns<T, widest>;
 
@@ -97,7 +97,7 @@ class panel_runner {
       });
   }
 
-  // Some tokens of one head, while the next are brought near.
+  // One block of one head; the tokens of the next block are prefetched meanwhile.
   void take(walk const& w, T* state, walk const& next) {
     index const count = (w.count + tokens - 1) / tokens;
     for (index c = 0; c < count; ++c) {
@@ -130,7 +130,7 @@ class panel_runner {
     take_panel<form, R>(chunk, rows_, state, value, outputs_.data() + at, columns_, soon, each);
   }
 
-  // Token by token: what a reset does to numbers that are not finite.
+  // Token by token, for a chunk that resets a state with NaN or infinity in it.
   [[gnu::noinline]] void in_order(walk const& w, index first, index count, T* state, T* out) {
     index const j = panels_.first + first, last = panels_.last;
     view<T, 2> const panel(state - j, {rows_, last}, {count, 1});
@@ -196,7 +196,7 @@ class panel_runner {
   bool in_lanes_;
 };
 
-// The same code for every operator of a form.
+// Compiled once for each form, not for each operator.
 template <class Form, int R, class T = typename Form::scalar>
 [[gnu::noinline]] void take_panel(micro_chunk<T> const& chunk, index rows, T* state, T const* value,
                                   T* output, index token_stride, void const* const* soon,
@@ -205,7 +205,7 @@ template <class Form, int R, class T = typename Form::scalar>
       .take();
 }
 
-// What a task has of a sequence: some heads, and of their states the columns [first, last).
+// The work of a task: some heads of a sequence, and the columns [first, last) of their states.
 struct panel_share {
   index head, heads, first, last;
 };
@@ -233,7 +233,7 @@ inline std::vector<panel_share> shares_of(recurrence_shape const& shape, index s
 template <runs_in_panels Op, class Out, class State>
 void run_panels(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
-  // What divides all columns is found where they are.
+  // A denominator divides all columns, so one task has them all.
   index const strip =
       normalised_recurrence<Op> ? shape.columns : panel_runner<Op, Out, State>::panels::strip;
   int const threads = threads_to_use(options.threads);

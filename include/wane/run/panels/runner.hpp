@@ -9,7 +9,7 @@
 
 namespace wane::impl::runners {
 
-// What is time-invariant gains nothing from terms gathered token by token, but for one token alone.
+// Time-invariant recurrences use panels for single tokens only; run has faster runners for them.
 struct panels {
   static constexpr std::string_view name = "panels";
   template <class Op, class Out>

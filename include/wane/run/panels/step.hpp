@@ -1,4 +1,4 @@
-// One token into a state where it lies, vectors of columns at a time: streaming.
+// token_panel: one token into a state in place, in vectors of columns, for streaming.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -166,7 +166,7 @@ class token_panel {
   sequence_view<Out> const& output_;
 };
 
-// The tokens of one walk, where token_panel takes the state.
+// The tokens of one walk, into a state that token_panel takes.
 template <runs_in_panels Op, class Out>
 void step_panels(Op const& op, walk const& w, sequence_view<Out> const& output,
                  view<accumulate_type<Op>, 2> const& state) {

@@ -83,7 +83,7 @@ class two_way_adjoint {
   index products_of_chunk() const { return tokens * padded_rows(); }
   walk part(index c) const { return walk_.part(c * tokens, tokens); }
 
-  // Chunk c, and its values and output gradients; asks for the lines of chunk `next` meanwhile.
+  // Chunk c, and its values and output gradients; prefetches chunk `next` meanwhile.
   micro_chunk<T> take(index c, index next, T* terms) {
     walk const w = part(c);
     soon_.clear();

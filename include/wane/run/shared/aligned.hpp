@@ -1,4 +1,4 @@
-// aligned_numbers: memory for vectors, at an address that the widest of them like.
+// aligned_numbers: memory for vectors, aligned to 64 bytes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace wane::impl {
 
-// `count` numbers of T, not set to anything, at a multiple of 64 bytes.
+// `count` numbers of T, uninitialised, aligned to 64 bytes.
 template <class T>
 class aligned_numbers {
  public:

@@ -38,8 +38,8 @@ struct head_gradients {
   }
 };
 
-// Hands a sink the gradients of a token's rows, `stride` apart in g (decay, key, query, erase_read
-// and erase_write), and of the whole token.
+// Calls the members of a sink for one token. g holds five arrays of gradients by row, `stride`
+// apart: decay, key, query, erase_read, erase_write.
 template <class Sink, class T>
 void give_rows(Sink const& sink, index rows, index stride, bool in_lanes, T* g,
                token_gradient<T> const& whole) {
@@ -52,7 +52,7 @@ void give_rows(Sink const& sink, index rows, index stride, bool in_lanes, T* g,
     sink.all(all_gradients<T>{rows, in_lanes, g, g + n, g + 2 * n, g + 3 * n, g + 4 * n, whole});
 }
 
-// Gives the sums of a token, or of a head, to the operator.
+// Gives gradients that were summed, of a token or of a head, to the sink.
 template <class Op, class Gradients, class A>
 void hand_over(Op const& op, Gradients const& gradients, place<> at, head_gradients<A> const& sums,
                bool in_lanes) {
@@ -70,7 +70,7 @@ void hand_over(Op const& op, Gradients const& gradients, place<> at, head_gradie
             token_gradient<T>{as_t(sums.whole.decay), as_t(sums.whole.direct)});
 }
 
-// The operator gives vectors, and the sink takes them where it takes numbers.
+// Whether the operator gives vectors, and the sink takes vectors wherever it takes numbers.
 template <class Op, class Gradients>
 consteval bool gives_lanes() {
   if constexpr (reads_lanes<Op> && requires(Gradients const& gradients) { gradients.layout(); }) {

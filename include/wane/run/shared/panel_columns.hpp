@@ -1,4 +1,4 @@
-// The columns of a state in panels: vectors side by side, the last filled up with zeros.
+// panel_columns: the columns of a state in panels of vectors, the last one padded with zeros.
 // SPDX-License-Identifier: MIT
 #pragma once
 

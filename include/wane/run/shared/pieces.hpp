@@ -1,4 +1,4 @@
-// How the work of a run is divided into tasks, and how they reach the carried state.
+// How a run is divided into tasks by walk and column, and how a task reads and writes the state.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -38,7 +38,7 @@ struct state_access {
   }
 };
 
-// The state of a walk without tokens, to the bit.
+// Copies the state of a walk without tokens, bit for bit.
 template <class Access>
 void keep(Access const& state, index rows, index first, index last) {
   for (index i = 0; i < rows; ++i)
