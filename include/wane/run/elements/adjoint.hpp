@@ -1,4 +1,4 @@
-// The adjoint of memories that decay by element: blocks of time, within them strips of columns.
+// The adjoint of memories that decay by element. Loops: blocks of time, strips of columns.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -111,7 +111,7 @@ class element_adjoint {
     }
   }
 
-  // Sums over columns take only those that are there: others may hold anything after a reset.
+  // Only columns that exist enter sums: padding lanes may hold NaN after a reset.
   WANE_HOST_INLINE static V present(lanes<V::width>, V x) { return x; }
   WANE_HOST_INLINE static V present(partial_lanes<V::width> columns, V x) {
     for (int l = columns.count; l < V::width; ++l) x.v[l] = T(0);

@@ -1,4 +1,4 @@
-// Memories with few rows that decay by element: the states of a strip of columns stay in cache.
+// run for memories with few rows that decay by element: the states of a strip stay in registers.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,7 +20,7 @@ concept runs_by_elements = scannable<Op> && !channelwise<Op> && !normalised_recu
 inline constexpr int vectors_of_strip = 4, rows_of_strip = 64;
 inline constexpr index tokens_of_strip = 32;
 
-// The token as each vector of a strip sees it.
+// A token, at the columns of each vector of a strip.
 template <class Token, class Columns, int R, int... n>
 WANE_HOST_INLINE auto in_columns(Token const& x, Columns const (&columns)[R],
                                  std::integer_sequence<int, n...>) {

@@ -11,8 +11,8 @@
 
 namespace wane::impl {
 
-// A walk, all its columns, from its last token to its first. No state is needed: neither decays nor
-// queries have a gradient.
+// All columns of one walk, from the last token to the first. No state is needed, because neither
+// decays nor queries have a gradient.
 template <has_lags Op, class Out, class Gradients>
 class lag_adjoint {
  public:

@@ -1,4 +1,4 @@
-// A chunk of tokens whose rows fade by constants: from each to each later one, a single number.
+// lag_chunks: N tokens with constant decays; a pair of tokens is one number for all columns.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// Decays held back: slow rows fade once in many tokens, so that float does not round it away.
+// held_decays: slow rows are multiplied once in many tokens, so that float keeps their decay.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -36,7 +36,7 @@ class held_decays {
                          [&](T log_decay) { return log_decay < 0 && log_decay > slowest; });
   }
 
-  // What row s of the state is still to be multiplied by.
+  // The factor that row s of the state must still be multiplied by.
   T factor(index s) const {
     return factor_of(decay_from_log(tokens_.data()[s] * log_decays_.data()[s]));
   }

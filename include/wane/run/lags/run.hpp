@@ -1,4 +1,4 @@
-// run for recurrences whose rows fade by constants: chunk after chunk, all columns of each.
+// run for recurrences with constant decays by row, in chunks of tokens.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -68,7 +68,7 @@ class lag_runner {
   bool streams_;
 };
 
-// What is found once a run pays from so many tokens of a sequence on.
+// Whether sequences are long enough to pay for the tables that a run makes once.
 template <has_lags Op, class State>
 bool lags_pay(Op const& op, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
@@ -76,7 +76,7 @@ bool lags_pay(Op const& op, run_options<State> const& options) {
   return shape.batch * shape.time >= tokens * sequences_of(shape, options.packed);
 }
 
-// Whether what a key and a query make of a value together is a number where each by itself is.
+// Whether the products key x query stay in the range of their type.
 template <has_lags Op>
 bool products_in_range(Op const& op) {
   if constexpr (has_key<token_of<Op>> && has_query<token_of<Op>>) {

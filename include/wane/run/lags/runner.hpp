@@ -19,7 +19,7 @@ struct lags {
     run_lags(op, output, options);
   }
 
-  // (Constant keys have gradients that are sums over all tokens, which this adjoint has not.)
+  // Time-invariant recurrences have gradients of keys that are sums over tokens; those go in order.
   template <class Op, class Out, class Gradients, class State>
   requires(!time_invariant<Op> && gives_lanes<Op, Gradients>()) static bool accepts_adjoint(
       Op const& op, sequence_view<Out> const& dy, Gradients const& to,

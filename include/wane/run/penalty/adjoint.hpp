@@ -1,4 +1,4 @@
-// adjoint of penalised memories: first that of S, then that of what chose its write directions.
+// The adjoint of penalised memories: first of S, then of the penalty that chose its directions.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -110,8 +110,8 @@ class penalised_adjoint {
                      to_.of_memory(view_of(of_directions_), view_of(of_keys_), decays), options);
   }
 
-  // From gradients by write directions a to those by keys and penalty directions; returns that by
-  // lambda.
+  // From gradients by write directions a to gradients by keys and penalty directions. Returns the
+  // gradient by lambda.
   double of_penalty(walk const& w) {
     penalty_runner<Op> penalty = begin(w);
     std::vector<T> refreshed;  // factors
@@ -160,7 +160,7 @@ class penalised_adjoint {
     return op_.refresh().comes_after(w.token(k).position);
   }
 
-  // Whether what the inverse and the direction of a token give it comes as one.
+  // Whether the gradients through the inverse and through the direction of a token are combined.
   bool comes_as_one(walk const& w, index k) const {
     return op_.penalises_keys() && !is_refreshed_after(w, k);
   }
@@ -249,9 +249,8 @@ class penalised_adjoint {
   aligned_numbers<T> const directions_, of_directions_, of_keys_, factors_, by_inverse_, of_decays_;
 };
 
-// Holds three vectors of K numbers a token and head, and the states of S that its own adjoint
-// keeps. Where an initial state has seen nothing, dL/dR of it is zero, and lambda has what there
-// is.
+// Holds three vectors of K numbers a token and head, and the states that the adjoint of S keeps.
+// An initial state of zeros stands for M = lambda I: its gradient by R is zero, and goes to lambda.
 template <penalised_memory Op, class Out, class Gradients, class State>
 void adjoint_penalised(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                        adjoint_options<State> const& options) {

@@ -1,4 +1,4 @@
-// A penalty matrix over 16 tokens: M_t^-1 x_t for each of them out of the factor before the first.
+// penalty_chunk: M_t^-1 x_t for each of 16 tokens, from the factor before the first.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -60,7 +60,7 @@ class penalty_chunk {
   }
   // 1 - u_t . M_t^-1 u_t, which is 1 / C_tt^2: nothing cancels.
   T rest(int t) const { return over_[t] * over_[t]; }
-  // M takes the directions in, which are lost.
+  // Adds the directions to M; overwrites them.
   void end(T* directions) { factor.add_directions(directions); }
 
   penalty_factor<T> factor;

@@ -1,4 +1,4 @@
-// The factor of a penalty matrix, and what 16 tokens at a time do to it, lanes being tokens.
+// penalty_factor: the factor R of a penalty M = R^T R, updated and solved for 16 tokens at a time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace wane::impl {
 
-// Tokens that meet a penalty matrix together: what a direction waits for is found once for them.
+// Tokens of a chunk: the factor is updated once for all of them.
 inline constexpr int penalty_tokens = 16;
 
-// A number of each of those tokens.
+// One number for each token of a chunk, in lanes.
 template <class T>
 struct token_lanes {
   static constexpr int width = std::min(simd_width<T>, penalty_tokens),

@@ -1,4 +1,4 @@
-// The adjoint of what fades in a penalty: gradients by log decays, and by what is renewed.
+// The adjoint of a fading penalty: gradients by log decays and by the renewals of lambda I.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -36,7 +36,7 @@ class fading_adjoint {
       for (index j = i; j < factor.rows(); ++j)
         of_whole_ += static_cast<double>(gradient(i, j) * factor(i, j)) / 2;
   }
-  // Where a chunk of tokens that ends before `end`, and goes back to `first` at most, begins.
+  // The first token of the chunk that ends before `end` and reaches back to `first` at most.
   index cut(index first, index end) const {
     for (index k = end - 1; k > first; --k)
       if (is_renewed_before(k)) return k;

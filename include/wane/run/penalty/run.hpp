@@ -1,4 +1,4 @@
-// run for penalised memories: blocks of write directions, and S on each block of them.
+// run for penalised memories: write directions of a block of tokens, then S over that block.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// The adjoint of a penalty matrix: what its inverse was asked for, summed up backwards in time.
+// penalty_sums: the gradient by a penalty matrix, summed backwards in time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -90,7 +90,7 @@ class penalty_sums {
  private:
   static constexpr index together = 4;
 
-  // -N u of some tokens.
+  // Subtracts N u for some tokens.
   void meet(T const* u, T* found) const {
     for (index j = 0; j < stride_; j += width) {
       vector sum[together] = {};

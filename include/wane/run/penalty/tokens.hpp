@@ -1,4 +1,4 @@
-// Tokens of a penalised memory in chunks: their keys and directions as rows, and what is written.
+// penalty_runner: takes the penalty of a head through its tokens, in chunks of 16.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -49,7 +49,7 @@ class token_rows {
   aligned_numbers<T> numbers_;
 };
 
-// The penalty of one sequence and head.
+// The penalty of one sequence and head, with its factor and the chunk in work.
 template <penalised_memory Op>
 class penalty_runner {
  public:

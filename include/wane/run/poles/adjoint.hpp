@@ -92,9 +92,9 @@ class pole_adjoint {
   aligned_numbers<T> const in_, out_;
 };
 
-// `gradients` has `values`, the gradient of what the bank reads, and may take poles
-// (poles/gradients.hpp); where wants_poles() is false these are not computed. Nothing is kept: time
-// is O(T P V), memory is one state.
+// `gradients.values` receives the gradient of the inputs of the bank. Gradients of poles
+// (poles/gradients.hpp) are computed if wants_poles() is true. No state is kept: time is O(T P V),
+// memory is one state.
 template <pole_bank Op, class Out, class Gradients, class State>
 void adjoint_poles(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                    adjoint_options<State> const& options) {

@@ -1,4 +1,4 @@
-// A chunk of tokens of a bank of poles: what it reads of them, writes to them and takes back.
+// pole_chunk: N tokens of a bank of poles, forward and transposed.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -19,8 +19,8 @@ namespace wane::impl {
 
 // Tokens of a chunk: their inputs, outputs and leaving inputs fill the registers.
 inline constexpr int pole_tokens = simd_bytes == 64 ? 8 : 4;
-// Carried p^N is rounded, always the same way. After so many chunks, and at the end, that is made
-// good: a pole then turns and fades as it should however long its memory is.
+// p^N is rounded, the same way at every chunk, so the error grows with the number of chunks. It is
+// corrected after this many chunks and at the end.
 inline constexpr index chunks_between_corrections = 64;
 
 template <class T>
@@ -62,8 +62,8 @@ struct carry_factor {
   }
 };
 
-// What N tokens do with one pole. `read` is conjugated, and weighed unless weights differ by
-// column.
+// The coefficients of one pole for N tokens. `read` is conjugated, and includes the weight unless
+// weights differ by column.
 template <class T, int N, bool Leave>
 struct pole_terms {
   carry_factor<T> carry;
@@ -145,7 +145,7 @@ class pole_chunk {
                : take_back<false>(dy, left, dx, state, stride, j);
   }
 
-  // Makes good what so many chunks have carried wrongly, in all columns of a state.
+  // Corrects the rounding of p^N after `chunks` chunks, in all columns of a state.
   void correct(T* state, index stride, index columns, index chunks) const {
     T const often = static_cast<T>(chunks);
     T* row = state;

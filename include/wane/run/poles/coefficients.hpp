@@ -1,4 +1,4 @@
-// run for the coefficients of nodes: every pole by itself, in vectors of columns.
+// run for the coefficients of Laplace nodes: each pole alone, in vectors of columns.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,8 +16,8 @@ concept node_coefficients = stepwise_recurrence<Op> && requires(Op const& op) {
 template <node_coefficients Op>
 using bank_of = std::remove_cvref_t<decltype(std::declval<Op const&>().bank())>;
 
-// What a token does with one pole. Its carried p is rounded, always the same way: after every few
-// tokens that is made good.
+// The update of one pole by a token. p is rounded, the same way at every token; `settle` corrects
+// that after a few tokens.
 template <class T>
 struct pole_step {
   carry_factor<T> carry;
@@ -45,9 +45,9 @@ std::vector<pole_step<T>> pole_steps(Bank const& bank, index head) {
   return steps;
 }
 
-// Of a transform the side of the past, which is written, or that of the future, which a walk in
-// reverse finds and adds to it: conjugated, as e^{-i omega l} wants it for l < 0, and without the
-// token itself, which is in the past.
+// The side of a two-sided transform. The past is written first. The future comes from a walk in
+// reverse and is added: conjugated, because e^{-i omega l} has l < 0 there, and without the token
+// itself, which the past has.
 enum class transform_side { past, future };
 
 // Columns [first, last) of a head.

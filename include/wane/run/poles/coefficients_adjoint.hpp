@@ -179,7 +179,7 @@ void adjoint_of_side(Op const& op, sequence_view<Out const> const& dy, Gradients
   });
 }
 
-// The side of the past, and what more(sums) adds to its gradients.
+// Gradients of the past; more(sums) may add those of the future before they are given out.
 template <node_coefficients Op, class Out, class Gradients, class State, class More>
 void coefficient_gradients(Op const& op, sequence_view<Out const> const& dy,
                            Gradients const& gradients, adjoint_options<State> const& options,
@@ -191,7 +191,7 @@ void coefficient_gradients(Op const& op, sequence_view<Out const> const& dy,
   if (gradients.wants_poles()) sums.give(op.bank(), gradients);
 }
 
-// With the gradients of the bank. Nothing is kept: time is O(T P V), memory is one state.
+// Gradients go to those of the bank. No state is kept: time is O(T P V), memory is one state.
 template <node_coefficients Op, class Out, class Gradients, class State>
 void adjoint_coefficients(Op const& op, sequence_view<Out const> const& dy,
                           Gradients const& gradients, adjoint_options<State> const& options) {

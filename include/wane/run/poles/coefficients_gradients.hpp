@@ -66,7 +66,7 @@ class coefficient_sensitivity {
     if (options.final_gradient.present()) finish(w, options.final_gradient);
   }
 
-  // Adds what has come together, one number a pole.
+  // Adds the sums, one number a pole.
   void give(std::complex<double>* log_pole, std::complex<double>* weight) const {
     for (index i = 0; i < poles_; ++i) {
       std::complex<double> of_weight = 0, of_log = 0;
@@ -187,7 +187,7 @@ class coefficient_sensitivity {
       next_m.store(row + 4 * stride, stride), next_d.store(row + 6 * stride, stride);
   }
 
-  // The loss may look at the final state too.
+  // The part of a loss that depends on the final state.
   template <class State>
   void finish(walk const& w, state_view<State const> const& gradient) const {
     for (index i = 0; i < poles_; ++i)

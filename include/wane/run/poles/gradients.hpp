@@ -62,7 +62,7 @@ class pole_sensitivity {
     if (options.final_gradient.present()) finish(w, options.final_gradient);
   }
 
-  // Adds what has come together: log_pole is of these columns, weight [P, V] of all.
+  // Adds the sums of these columns to log_pole, [P], and weight, [P, V] of all columns.
   void give(std::complex<double>* log_pole, std::complex<double>* weight, index columns) const {
     for (index i = 0; i < poles_; ++i)
       for (index j = 0; j < columns_.count(); ++j) {
@@ -174,7 +174,7 @@ class pole_sensitivity {
       next_m.store(row + 4 * stride, stride), next_d.store(row + 6 * stride, stride);
   }
 
-  // The loss may look at the final state too.
+  // The part of a loss that depends on the final state.
   template <class State>
   void finish(walk const& w, state_view<State const> const& gradient) const {
     for (index i = 0; i < poles_; ++i)

@@ -1,4 +1,4 @@
-// run for banks of poles: chunk after chunk, some columns of each.
+// run for banks of poles, in chunks of tokens and groups of columns.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace wane::impl {
 
-// Columns that go together where what they share is little.
+// Columns of a group where the poles are few.
 inline constexpr index pole_columns = 64;
-// As many go together as a second-level cache holds sums of.
+// Columns of a group: as many as keep their sums in the second-level cache.
 template <pole_bank Op>
 index columns_of_piece(Op const& op) {
   index const sums = op.poles() * (leaving_inputs<Op> ? 4 : 2);

@@ -1,4 +1,4 @@
-// The state of some columns of a bank of poles, as its runners hold it: real rows, and a ring.
+// pole_state: the state of some columns of a bank of poles, as real rows and a ring of inputs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -38,13 +38,13 @@ class pole_state {
   T* sums() const { return sums_.data(); }
   T* ring(index slot) const { return ring_.data() + slot * stride_; }
 
-  // The sum that leaves nothing out takes the place of the other, and begins anew.
+  // The second sum, from which no input has left, replaces the first and restarts from zero.
   void restart() const {
     T* const next = sums() + 2 * poles_ * stride_;
     std::copy_n(next, 2 * poles_ * stride_, sums());
     std::fill_n(next, 2 * poles_ * stride_, T(0));
   }
-  // Its transpose.
+  // The transpose of restart.
   void restart_back() const {
     T* const next = sums() + 2 * poles_ * stride_;
     std::copy_n(sums(), 2 * poles_ * stride_, next);
