@@ -10,8 +10,8 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "wane/core/call/adjoint_options.hpp"
-#include "wane/core/recurrence/gradient.hpp"
 #include "wane/core/call/run_options.hpp"
+#include "wane/core/recurrence/gradient.hpp"
 
 namespace support {
 

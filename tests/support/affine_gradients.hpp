@@ -102,8 +102,8 @@ double apart(Op const& op, Exact const& exact, arranged const& how = {}) {
                                               .packed = packed,
                                               .direction = how.way};
   receives<double> const received{&should_be};
-  wane::impl::walk_adjoint<Exact, double, receives<double>, double> const in_order(exact, dy_exact_view,
-                                                                             received, options);
+  wane::impl::walk_adjoint<Exact, double, receives<double>, double> const in_order(
+      exact, dy_exact_view, received, options);
   for (index i = 0; i < sequences * s.heads; ++i)
     in_order(wane::impl::walk_of(i, s, options, nullptr), 0, s.columns);
 

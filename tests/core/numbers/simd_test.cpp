@@ -1,7 +1,5 @@
 // simd: every operation is the operation on each number.
 // SPDX-License-Identifier: MIT
-#include "wane/core/numbers/simd_lanes.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "support/random_values.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 
 namespace {
 

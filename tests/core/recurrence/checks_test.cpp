@@ -41,8 +41,9 @@ TEST(Checks, NameTheTensorAndTheExtentAndBothNumbers) {
   }
   expect_error({"k has rows 6; it must be 5"},
                [] { wane::check("k", values(data, 2, 3, 4, 6), wane::shape_of_rows(shape)); });
-  expect_error({"y has outputs 6; it must be 7"},
-               [] { wane::impl::check_channels("y", values(data, 2, 3, 4, 6), shape, "outputs", 7); });
+  expect_error({"y has outputs 6; it must be 7"}, [] {
+    wane::impl::check_channels("y", values(data, 2, 3, 4, 6), shape, "outputs", 7);
+  });
 }
 
 // An empty recurrence has no data.

@@ -38,13 +38,16 @@ TEST(Walk, GoesThroughItsSequenceEitherWay) {
 }
 
 TEST(Walk, HasPartsThatGoOnWhereItWas) {
-  wane::impl::walk const w = wane::impl::walk_of(4, shape, options{{starts}, {}, direction::reverse}, nullptr);
+  wane::impl::walk const w =
+      wane::impl::walk_of(4, shape, options{{starts}, {}, direction::reverse}, nullptr);
   wane::impl::walk const part = w.part(4, 5);
   EXPECT_EQ(part.count, 2);
   EXPECT_EQ(part.token(0).time, w.token(4).time);
   EXPECT_EQ(part.token(1).position, 6);
 }
 
-TEST(Walk, MayBeEmpty) { EXPECT_EQ(wane::impl::walk_of(2, shape, options{{starts}}, nullptr).count, 0); }
+TEST(Walk, MayBeEmpty) {
+  EXPECT_EQ(wane::impl::walk_of(2, shape, options{{starts}}, nullptr).count, 0);
+}
 
 }  // namespace

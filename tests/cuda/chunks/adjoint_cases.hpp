@@ -19,7 +19,7 @@ struct adjoint_of_tokens {
       wane::adjoint(op, output_gradient, gradients, options);
     else
       wane::impl::adjoint_in_order(op, wane::sequence_view<Out const>(output_gradient), gradients,
-                             options);
+                                   options);
   }
 };
 

@@ -138,7 +138,8 @@ TEST(Affine, SharesHeadsEvenlyAmongThreads) {
     for (int threads : {1, 2, 3, 5, 8}) {
       std::vector<index> had(static_cast<std::size_t>(heads * columns)),
           busy(static_cast<std::size_t>(threads));
-      for (auto const& share : wane::impl::shares_of({1, 9, heads, 4, columns}, 1, threads, strip)) {
+      for (auto const& share :
+           wane::impl::shares_of({1, 9, heads, 4, columns}, 1, threads, strip)) {
         for (index h = share.head; h < share.head + share.heads; ++h)
           for (index j = share.first; j < share.last; ++j)
             ++had[static_cast<std::size_t>(h * columns + j)];
