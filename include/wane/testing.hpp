@@ -1,5 +1,5 @@
-// The umbrella of the law kits: the laws of a recurrence and of its adjoint, for your own
-// operators. SPDX-License-Identifier: MIT
+// The umbrella of the law kits: check_laws and check_adjoint_laws for operators of your own.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/testing/adjoint_laws.hpp"
