@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence/penalised_memory.hpp"
+#include "wane/core/recurrence/row_lanes.hpp"
 #include "wane/cuda/penalty/plan.hpp"
 
 namespace wane::cuda::impl {
