@@ -13,7 +13,7 @@
 
 namespace wane::impl {
 
-// Everybody waits until everybody is there.
+// A barrier: no member passes before all have arrived.
 class team_barrier {
  public:
   explicit team_barrier(int members) : members_(members) {}

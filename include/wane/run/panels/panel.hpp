@@ -27,7 +27,7 @@ struct panel : panel_rows<Form, R> {
   }
 
  private:
-  // Nothing that is written depends on what is read.
+  // Tokens that do not erase: writes do not depend on reads, so one pass does both.
   WANE_HOST_INLINE void take_at_once() const {
     one_pass<T, tokens, Form::fading> pass{chunk.reads, chunk.writes, {},        chunk.whole,
                                            chunk.rest,  base::soon,   base::each};

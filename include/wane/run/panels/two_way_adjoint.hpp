@@ -215,7 +215,7 @@ class two_way_adjoint {
   lines_ahead soon_;
 };
 
-// From so many columns on: states that are kept take rows x columns numbers every 64 tokens.
+// The least columns for this adjoint: kept states take rows x columns numbers every 64 tokens.
 inline constexpr index least_two_way_columns = 32;
 
 // Constant decays must only fade.
