@@ -10,7 +10,7 @@
 
 namespace wane::impl {
 
-// Some columns of a walk, from its last token to its first.
+// Takes some columns of a walk from its last token to its first.
 template <pole_bank Op, class Out, class Gradients>
 class pole_adjoint {
  public:
@@ -35,7 +35,7 @@ class pole_adjoint {
     state_access<accumulate_type<Op>, State> const access{
         options.final_gradient, options.initial_gradient, w.sequence, w.head};
     cotangent_.load(access, true);
-    index chunks = 0, tokens = 0;  // since cotangents were corrected
+    index chunks = 0, tokens = 0;  // taken since the last correction
     auto const correct = [&] {
       T* const sums = cotangent_.sums();
       index const stride = cotangent_.stride(), columns = columns_.padded();
@@ -45,7 +45,7 @@ class pole_adjoint {
     for (index k = w.count; k > 0;) {
       index room = k, slot = 0;
       if constexpr (leave) {
-        slot = (w.position - 2 + k) % reach_;  // of the last token that is left
+        slot = (w.position - 2 + k) % reach_;  // of token k - 1, the next to take
         room = std::min(room, slot + 1);
       }
       if (room >= pole_tokens) {
@@ -115,7 +115,7 @@ void adjoint_poles(Op const& op, sequence_view<Out const> const& dy, Gradients c
       for (index n = 0; n < sequences; ++n)
         body(walk_of(n * shape.heads + head, shape, options, options.initial.positions));
     };
-    if (of_poles) {  // first, as initial_gradient may be the memory of final_gradient
+    if (of_poles) {  // before of_values, which may overwrite final_gradient
       pole_sensitivity<Op, Out> const of_head(op, dy, head, first, last);
       for_walks([&](walk const& w) { of_head(w, options); });
       of_head.give(log_pole.data() + task * poles, weight.data() + head * poles * shape.columns,

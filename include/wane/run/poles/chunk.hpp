@@ -11,15 +11,16 @@
 
 namespace wane::impl {
 
-// With the sums M_i before tokens 0..N-1, x their inputs and x' those that leave with them,
+// M_i is the sum of pole i before tokens 0..N-1, x are their inputs, and x' the inputs that leave
+// at these tokens, each D tokens (the reach) after it came:
 //   y_t = Re sum_i c_i p_i^{t+1} M_i + sum_{s<=t} (k_{t-s} x_s - k_{D+t-s} x'_s)
 //   M_i <- p_i^N M_i + sum_t p_i^{N-1-t} x_t - p_i^{D+N-1-t} x'_t,     k_l = Re sum_i c_i p_i^l.
 // Real and imaginary parts are rows of real numbers. Each column costs 4 S (1 + 1/N) + (N + 1)/2
 // multiply-adds a token, S being the poles, and 4 S more where inputs leave.
 
-// Tokens of a chunk: their inputs, outputs and leaving inputs fill the registers.
+// Tokens of a chunk: their inputs, outputs and leaving inputs just fit the registers.
 inline constexpr int pole_tokens = simd_bytes == 64 ? 8 : 4;
-// p^N is rounded, the same way at every chunk, so the error grows with the number of chunks. It is
+// p^N is rounded the same way at every chunk, so its error grows with the number of chunks. It is
 // corrected after this many chunks and at the end.
 inline constexpr index chunks_between_corrections = 64;
 
@@ -33,7 +34,8 @@ struct complex_parts {
       : re(static_cast<T>(z.real())), im(static_cast<T>(z.imag())) {}
 };
 
-// p^N as one number and what is left: near 1 by its difference, so that float keeps slow decays.
+// p^N = whole + rest, where whole is 1 near 1 and otherwise 0. So float holds the difference of a
+// slow decay from 1, not the decay.
 template <class T>
 struct carry_factor {
   T whole;
@@ -43,7 +45,7 @@ struct carry_factor {
   explicit carry_factor(std::complex<double> power)
       : whole(std::abs(power - 1.) < 0.5 ? T(1) : T(0)), rest(power - double(whole)) {}
 
-  // exact / what is applied - 1
+  // The relative error of whole + rest as rounded: exact / applied - 1.
   template <class Exact>
   Exact drift(Exact const& exact) const {
     using Real = real_type<Exact>;
@@ -62,12 +64,12 @@ struct carry_factor {
   }
 };
 
-// The coefficients of one pole for N tokens. `read` is conjugated, and includes the weight unless
+// The coefficients of one pole for N tokens. `read` is conjugated; it includes the weight unless
 // weights differ by column.
 template <class T, int N, bool Leave>
 struct pole_terms {
   carry_factor<T> carry;
-  complex_parts<T> drift;  // what carrying lacks, relative
+  complex_parts<T> drift;  // relative correction of a sum for each use of `carry`
   complex_parts<T> read[N], write[N], leave[Leave ? N : 1];
 };
 
@@ -103,7 +105,8 @@ class pole_chunk {
       for (int n = 1; n < N; ++n) far[n] = multiply(far[0], power[n]);
       auto const exact = op.template power<Exact>(head, i, N);
       pole.carry = carry_factor<T>(std::complex<double>(exact));
-      // What fades between corrections has not been carried so often.
+      // Where p^N fades, a sum holds mostly recent inputs, carried fewer times than chunks passed.
+      // The error is scaled down accordingly.
       pole.drift = pole.carry.drift(exact) *
                    std::pow(std::abs(exact), static_cast<Exact>(chunks_between_corrections));
       std::complex<double> const weight = by_column_ ? 1. : op.weight(head, i, 0);
@@ -129,17 +132,17 @@ class pole_chunk {
     std::copy(lags.begin(), lags.end(), lags_.data());
   }
 
-  // A vector of columns, j from `first`: N inputs x, and leaving ones, whose rows lie `stride`
-  // apart as those of the outputs y and of the state do: two for each pole, its real and its
-  // imaginary part, and behind them those of the sums that leave nothing out.
+  // One vector of columns, `first` + j and on: y receives the outputs for N inputs x; `left` holds
+  // the inputs that leave. All rows lie `stride` apart. The state has two rows a pole, real and
+  // imaginary part, and behind them, where inputs leave, the same of the second sums (pole_state).
   void answer(T const* x, T const* left, T* y, T* state, index stride, index j) const {
     by_column_ ? take<true>(x, left, y, state, stride, j)
                : take<false>(x, left, y, state, stride, j);
   }
 
-  // The transpose: from N gradients of outputs and the cotangents behind the chunk, which are held
-  // conjugated, to those before it and N gradients of inputs. `left` holds the cotangents of what
-  // stands in the ring: of x behind the chunk, of x' before it.
+  // The transpose of answer: dy are N gradients of outputs, dx receives those of inputs. The state
+  // is the conjugated cotangent, behind the chunk at entry and before it on return. `left` holds
+  // cotangents of the ring: those of x at entry, those of x' on return.
   void answer_back(T const* dy, T* left, T* dx, T* state, index stride, index j) const {
     by_column_ ? take_back<true>(dy, left, dx, state, stride, j)
                : take_back<false>(dy, left, dx, state, stride, j);

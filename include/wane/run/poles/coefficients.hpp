@@ -6,8 +6,8 @@
 
 namespace wane::impl {
 
-// A recurrence whose outputs are the weighted sums of terms() neighbouring poles of a bank each,
-// [real parts, imaginary parts] of its columns (laplace_coefficients).
+// A recurrence over a bank of poles. Each node is the weighted sum of terms() neighbouring poles;
+// its outputs are the real parts of all columns, then the imaginary parts (laplace_coefficients).
 template <class Op>
 concept node_coefficients = stepwise_recurrence<Op> && requires(Op const& op) {
   requires pole_bank<std::remove_cvref_t<decltype(op.bank())>>;
@@ -16,8 +16,8 @@ concept node_coefficients = stepwise_recurrence<Op> && requires(Op const& op) {
 template <node_coefficients Op>
 using bank_of = std::remove_cvref_t<decltype(std::declval<Op const&>().bank())>;
 
-// The update of one pole by a token. p is rounded, the same way at every token; `settle` corrects
-// that after a few tokens.
+// The update of one pole by a token. p is rounded the same way at every token; `settle` corrects
+// the error after a few tokens.
 template <class T>
 struct pole_step {
   carry_factor<T> carry;
@@ -38,19 +38,19 @@ std::vector<pole_step<T>> pole_steps(Bank const& bank, index head) {
   for (index i = 0; i < bank.poles(); ++i) {
     carry_factor<T> const carry(bank.power(head, i, 1));
     auto const exact = bank.template power<Exact>(head, i, 1);
-    // What fades within a chunk has not been carried so often.
+    // The error is scaled down where p fades within a chunk, as in pole_chunk.
     steps.push_back({carry, -bank.power(head, i, bank.reach(head)), bank.weight(head, i, 0),
                      carry.drift(exact) * std::pow(std::abs(exact), Exact(pole_tokens))});
   }
   return steps;
 }
 
-// The side of a two-sided transform. The past is written first. The future comes from a walk in
-// reverse and is added: conjugated, because e^{-i omega l} has l < 0 there, and without the token
-// itself, which the past has.
+// The sides of a two-sided transform. The past is written first. The future comes from a walk in
+// reverse and is added. It is conjugated, because e^{-i omega l} has l < 0 there, and leaves out
+// lag 0, which the past includes.
 enum class transform_side { past, future };
 
-// Columns [first, last) of a head.
+// Runs columns [first, last) of a head.
 template <transform_side Side, node_coefficients Op, class Out>
 class coefficient_runner {
  public:
@@ -114,7 +114,7 @@ class coefficient_runner {
     return N;
   }
 
-  // One pole over the tokens: its state moves on, and its weighted sums come to those of its node.
+  // Takes N tokens into pole i, and adds its weighted sums to re and im, the outputs of its node.
   template <int N>
   WANE_HOST_INLINE void add(index i, index j, T const* left, vector (&re)[N],
                             vector (&im)[N]) const {
@@ -148,7 +148,7 @@ class coefficient_runner {
     }
   }
 
-  // Columns `from` behind those of the bank.
+  // Writes the outputs `from` columns behind those of the bank; the future adds to them.
   template <class Lanes>
   WANE_HOST_INLINE void give(place<> at, Lanes columns, index from, vector value,
                              bool imaginary) const {

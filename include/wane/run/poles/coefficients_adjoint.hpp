@@ -9,7 +9,7 @@
 
 namespace wane::impl {
 
-// Some columns of a walk, from its last token to its first.
+// Takes some columns of a walk from its last token to its first.
 template <transform_side Side, node_coefficients Op, class Out, class Gradients>
 class coefficient_adjoint {
  public:
@@ -40,7 +40,7 @@ class coefficient_adjoint {
     for (index k = w.count; k > 0;) {
       index count = std::min(block, k), slot = 0;
       if constexpr (leave) {
-        slot = (w.position - 2 + k) % reach_;  // of the last token that is left
+        slot = (w.position - 2 + k) % reach_;  // of token k - 1, the next to take
         count = std::min(count, slot + 1);
         slot += 1 - count;
       }
@@ -122,7 +122,7 @@ class coefficient_adjoint {
   aligned_numbers<T> const in_, out_, gone_;
 };
 
-// The gradients of the poles of every head, added up over the sides of a transform.
+// Gradients of the poles of every head, summed over both sides of a transform.
 class pole_gradient_sums {
  public:
   pole_gradient_sums(recurrence_shape const& shape, index poles)
@@ -169,8 +169,8 @@ void adjoint_of_side(Op const& op, sequence_view<Out const> const& dy, Gradients
       for (index n = 0; n < sequences; ++n)
         body(walk_of(n * shape.heads + head, shape, options, options.initial.positions));
     };
-    if (gradients
-            .wants_poles()) {  // first, as initial_gradient may be the memory of final_gradient
+    // Poles come before of_values, which may overwrite final_gradient.
+    if (gradients.wants_poles()) {
       coefficient_sensitivity<Side, Op, Out> const of_head(op, dy, head, first, last);
       for_walks([&](walk const& w) { of_head(w, options); });
       of_head.give(sums.log_pole(task), sums.weight(task));
@@ -179,7 +179,8 @@ void adjoint_of_side(Op const& op, sequence_view<Out const> const& dy, Gradients
   });
 }
 
-// Gradients of the past; more(sums) may add those of the future before they are given out.
+// Computes the gradients of the past side. more(sums) may add those of the future before
+// `gradients` receives the sums of the poles.
 template <node_coefficients Op, class Out, class Gradients, class State, class More>
 void coefficient_gradients(Op const& op, sequence_view<Out const> const& dy,
                            Gradients const& gradients, adjoint_options<State> const& options,
@@ -191,7 +192,7 @@ void coefficient_gradients(Op const& op, sequence_view<Out const> const& dy,
   if (gradients.wants_poles()) sums.give(op.bank(), gradients);
 }
 
-// Gradients go to those of the bank. No state is kept: time is O(T P V), memory is one state.
+// `gradients` are those of the bank. No state is kept: time is O(T P V), memory is one state.
 template <node_coefficients Op, class Out, class Gradients, class State>
 void adjoint_coefficients(Op const& op, sequence_view<Out const> const& dy,
                           Gradients const& gradients, adjoint_options<State> const& options) {

@@ -7,8 +7,8 @@
 
 namespace wane::impl {
 
-// The conjugated gradient of a node's coefficients, as the adjoint of a side needs it: two rows,
-// `stride` apart.
+// Loads the gradient of a node's coefficients into two rows, `stride` apart. It is conjugated for
+// the past; the future, whose coefficient is conjugated, needs it as it is.
 template <transform_side Side, class Out, class T, class Columns>
 void load_node_gradient(sequence_view<Out const> const& dy, place<> at, index node, index channels,
                         Columns const& columns, T* to, index stride) {
@@ -19,9 +19,10 @@ void load_node_gradient(sequence_view<Out const> const& dy, place<> at, index no
                                [&](index j) { return sign * convert<T>(dy.read(at, im + j)); });
 }
 
-// With M the sums of a pole, D their derivatives by log p, a its weight and G = dL/dcoefficient,
-// the gradients are sum_n conj(G_n) M_n and a sum_n conj(G_n) D_n. (Of the side of the future the
-// coefficient is conjugated, so G_n, and the token itself leaves M_n.) In double.
+// M are the sums of a pole, D their derivatives by log p, a its weight, G = dL/dcoefficient. On the
+// past side the gradients by a and by log p are
+//   sum_n conj(G_n) M_n   and   a sum_n conj(G_n) D_n.
+// On the future side G_n takes the place of conj(G_n), and M_n leaves out lag 0. In double.
 template <transform_side Side, node_coefficients Op, class Out>
 class coefficient_sensitivity {
  public:
@@ -49,7 +50,7 @@ class coefficient_sensitivity {
     std::fill_n(totals_.data(), poles_ * 4 * stride_, 0.);
   }
 
-  // One walk, from its initial state.
+  // Takes the tokens of one walk, from its initial state on.
   template <class State>
   void operator()(walk const& w, adjoint_options<State> const& options) const {
     start(options.initial, w);
@@ -66,7 +67,7 @@ class coefficient_sensitivity {
     if (options.final_gradient.present()) finish(w, options.final_gradient);
   }
 
-  // Adds the sums, one number a pole.
+  // Adds the gradients over these columns to one number a pole.
   void give(std::complex<double>* log_pole, std::complex<double>* weight) const {
     for (index i = 0; i < poles_; ++i) {
       std::complex<double> of_weight = 0, of_log = 0;
@@ -81,7 +82,8 @@ class coefficient_sensitivity {
   }
 
  private:
-  // Rows of a pole: M and D, real and imaginary parts, and those of the sums that leave nothing.
+  // Rows of a pole: M and D, real and imaginary parts; where inputs leave, also the M and D of the
+  // second sums (pole_state).
   static constexpr index per_pole = leave ? 8 : 4;
   double* rows(index i) const { return sums_.data() + i * per_pole * stride_; }
   std::complex<double>& end(index i) const { return ends_[static_cast<std::size_t>(i)]; }
@@ -187,7 +189,7 @@ class coefficient_sensitivity {
       next_m.store(row + 4 * stride, stride), next_d.store(row + 6 * stride, stride);
   }
 
-  // The part of a loss that depends on the final state.
+  // Adds the gradient by log p of the part of the loss that depends on the final state.
   template <class State>
   void finish(walk const& w, state_view<State const> const& gradient) const {
     for (index i = 0; i < poles_; ++i)

@@ -8,14 +8,16 @@
 
 namespace wane::impl {
 
-// What a bank's gradients receive once a head, in a member poles(op, head, g) where they have one:
-// dL = Re sum_i (log_pole[i] d log p_i + sum_j weight[i * columns + j] d c_ij), of all sequences.
+// Gradients of the poles of one head, summed over all sequences:
+//   dL = Re sum_i (log_pole[i] d log p_i + sum_j weight[i * columns + j] d c_ij).
+// The member poles(op, head, g) of a bank's gradients receives them once a head.
 struct pole_gradients {
   index columns;
   std::complex<double> const *log_pole, *weight;
 };
-// With M the sums of a pole and D their derivatives by log p, sum_l l p^l x_{n-l}, the gradients
-// are sum_n dy_n M_n and c sum_n dy_n D_n. In double, tokens in blocks, pole by pole within them.
+// M are the sums of a pole, D_n = sum_l l p^l x_{n-l} their derivatives by log p. The gradients by
+// the weight c and by log p are sum_n dy_n M_n and c sum_n dy_n D_n. In double, tokens in blocks,
+// pole by pole within a block.
 template <pole_bank Op, class Out>
 class pole_sensitivity {
  public:
@@ -41,7 +43,7 @@ class pole_sensitivity {
     std::fill_n(totals_.data(), poles_ * 4 * stride_, 0.);
   }
 
-  // One walk, from its initial state.
+  // Takes the tokens of one walk, from its initial state on.
   template <class State>
   void operator()(walk const& w, adjoint_options<State> const& options) const {
     pole_state<Op> const from(op_, head_, columns_.first, columns_.count());
@@ -62,7 +64,7 @@ class pole_sensitivity {
     if (options.final_gradient.present()) finish(w, options.final_gradient);
   }
 
-  // Adds the sums of these columns to log_pole, [P], and weight, [P, V] of all columns.
+  // Adds the sum over these columns to log_pole, [P], and writes them in weight, [P, V].
   void give(std::complex<double>* log_pole, std::complex<double>* weight, index columns) const {
     for (index i = 0; i < poles_; ++i)
       for (index j = 0; j < columns_.count(); ++j) {
@@ -76,7 +78,8 @@ class pole_sensitivity {
   }
 
  private:
-  // Rows of a pole: M and D, real and imaginary parts, and those of the sums that leave nothing.
+  // Rows of a pole: M and D, real and imaginary parts; where inputs leave, also the M and D of the
+  // second sums (pole_state).
   static constexpr index per_pole = leave ? 8 : 4;
   static std::size_t at(index i) { return static_cast<std::size_t>(i); }
   double* rows(index i) const { return sums_.data() + i * per_pole * stride_; }
@@ -174,7 +177,7 @@ class pole_sensitivity {
       next_m.store(row + 4 * stride, stride), next_d.store(row + 6 * stride, stride);
   }
 
-  // The part of a loss that depends on the final state.
+  // Adds the gradient by log p of the part of the loss that depends on the final state.
   template <class State>
   void finish(walk const& w, state_view<State const> const& gradient) const {
     for (index i = 0; i < poles_; ++i)

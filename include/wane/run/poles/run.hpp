@@ -9,9 +9,9 @@
 
 namespace wane::impl {
 
-// Columns of a group where the poles are few.
+// Columns of a group in the coefficients of nodes and in two-sided runs.
 inline constexpr index pole_columns = 64;
-// Columns of a group: as many as keep their sums in the second-level cache.
+// Columns of a group in one-sided runs: their sums fit the second-level cache.
 template <pole_bank Op>
 index columns_of_piece(Op const& op) {
   index const sums = op.poles() * (leaving_inputs<Op> ? 4 : 2);
@@ -20,7 +20,7 @@ index columns_of_piece(Op const& op) {
   return std::min(recurrence_shape(op.shape()).columns, most);
 }
 
-// Columns [first, last) of a head.
+// Runs columns [first, last) of a head.
 template <pole_bank Op, class Out>
 class pole_runner {
  public:
@@ -44,7 +44,7 @@ class pole_runner {
     advance(w);
     save(access);
   }
-  // The same in parts: tokens of walks that follow each other between a load and a save.
+  // The parts of a call: between load and save, advance takes walks that follow each other.
   template <class Access>
   void load(Access const& access) const {
     state_.load(access);
@@ -54,7 +54,7 @@ class pole_runner {
     state_.save(access);
   }
   void advance(walk const& w) const {
-    index chunks = 0, tokens = 0;  // since sums were corrected
+    index chunks = 0, tokens = 0;  // taken since the last correction
     auto const correct = [&] {
       index const stride = state_.stride(), columns = columns_.padded();
       if (chunks > 0) many_.correct(state_.sums(), stride, columns, std::exchange(chunks, 0));
@@ -135,7 +135,7 @@ void run_poles(Op const& op, sequence_view<Out> const& output, run_options<State
                  });
 }
 
-// The tokens of one walk into a state of the type that sums are held in.
+// Takes the tokens of one walk. The state has the type of the sums, so that it is updated in place.
 template <pole_bank Op, class Out>
 void step_poles(Op const& op, walk const& w, sequence_view<Out> const& output,
                 view<accumulate_type<Op>, 2> const& state) {

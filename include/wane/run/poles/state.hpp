@@ -13,7 +13,8 @@ consteval void check_state_holds_inputs() {
                 "is of the type the operator computes in");
 }
 
-// Columns from `first` on. The ring holds the last inputs (or their cotangents) as numbers.
+// The state of `count` columns from `first` on. The ring holds the last inputs, or their
+// cotangents, as numbers of type T.
 template <pole_bank Op>
 class pole_state {
  public:
@@ -33,12 +34,13 @@ class pole_state {
         ring_(reach_ * stride_) {}
 
   index stride() const { return stride_; }
-  // Rows 2 i and 2 i + 1 are the parts of pole i; behind all of them those of the sums that leave
-  // nothing out.
+  // Rows 2 i and 2 i + 1 are the real and imaginary part of the sum of pole i. Where inputs leave,
+  // the second sums lie behind them in the same order: no input has left these yet.
   T* sums() const { return sums_.data(); }
   T* ring(index slot) const { return ring_.data() + slot * stride_; }
 
-  // The second sum, from which no input has left, replaces the first and restarts from zero.
+  // The second sums replace the first and restart from zero. So the rounding of inputs that have
+  // left does not stay in a sum.
   void restart() const {
     T* const next = sums() + 2 * poles_ * stride_;
     std::copy_n(next, 2 * poles_ * stride_, sums());
@@ -51,8 +53,8 @@ class pole_state {
     std::fill_n(sums(), 2 * poles_ * stride_, T(0));
   }
 
-  // `conjugated` are cotangents, which the runners hold so. What a head with a shorter reach than
-  // others does not use stays as it was.
+  // conjugated: the state is a cotangent, which runners hold conjugated. Ring numbers beyond the
+  // reach of this head, where others reach farther, keep their values.
   template <class Access>
   void load(Access const& state, bool conjugated = false) const {
     std::fill_n(sums(), (leave ? 4 : 2) * poles_ * stride_, T(0));
