@@ -1,4 +1,4 @@
-// adjoint_two_sided: gradients of run_two_sided, the sum of those of its two sides.
+// adjoint_two_sided: gradients of run_two_sided, summed over both sides.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,8 +7,7 @@
 
 namespace wane::impl {
 
-// Receives the gradients of the future, and leaves out of them what a token gave itself: the past
-// counts that.
+// Passes on the gradients of the future without the share of lag 0, which belongs to the past.
 template <pole_bank Future, class Out, class Gradients>
 class future_gradients {
  public:
@@ -69,7 +68,7 @@ class future_gradients {
   of_values values;
 };
 
-// Adds the gradients of the past to what is there.
+// Adds the gradients of the past to those that the future has left.
 template <pole_bank Past, class Gradients>
 struct added_gradients {
   struct of_values {
@@ -95,12 +94,13 @@ struct added_gradients {
 
 namespace wane {
 
-// The vector-Jacobian product of run_two_sided(past, future, y, ...), as wane::adjoint is that of
-// run: from dL/dy (`output_gradient`, [B, T, H, columns]) to `gradients`, which receives the sum of
-// both sides, so that what a parameter does in both counts twice; poles(op, head, g, add) of it is
-// called for the future, and, adding, for the past. States are those of the past. Nothing is kept:
-// time is O(T P V), memory that of a state. The result is the same bits for any number of threads.
-// Throws wane::error, before anything is written, when a shape does not fit.
+//   adjoint_two_sided(op, op.future(), output_gradient, gradients);  // of a `laplace`
+//
+// The vector-Jacobian product of run_two_sided(past, future, y, ...). output_gradient: dL/dy,
+// [B, T, H, columns]. `gradients` receives the sum of both sides: poles(op, head, g) of it is
+// called for the future, then poles(op, head, g, true) adds the past. States are those of the past.
+// No state is kept: time is O(T P V), memory is one state. The result is the same bits for any
+// number of threads. Throws wane::error, before anything is written, when a shape does not fit.
 template <pole_bank Past, pole_bank Future, class Out, class Gradients,
           class State = accumulate_type<Past>>
 void adjoint_two_sided(Past const& past, Future const& future, sequence_view<Out> output_gradient,

@@ -1,4 +1,4 @@
-// Two-sided coefficients of nodes: what lies behind a token and what lies ahead of it, and adjoint.
+// run_two_sided and adjoint_two_sided for the coefficients of Laplace nodes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,8 @@
 
 namespace wane::impl {
 
-// The same for the other side: its time runs the other way, and its states begin and end with 0.
+// Options of the future side: the same sequences in the opposite direction. It begins with zeros,
+// and its final state is not written.
 template <class Options>
 Options of_other_side(Options const& options) {
   Options other;
@@ -20,12 +21,14 @@ Options of_other_side(Options const& options) {
 
 namespace wane {
 
+//   run_two_sided(coefficients, output);  // a laplace_coefficients
+//
 // L_nkj = m_k (sum_{l>=0} w(l; W) r_k^l x_{n-l,j} + sum_{l>0} w(l; W) conj(r_k)^l x_{n+l,j})
 //
 // (STLT, arXiv 2506.15714, section 3, bilateral: e^{-sigma |l| - i omega l} over lags of either
-// sign.) Output and options are those of run(op, ...), which finds the past; the future is added to
-// it, ends with its sequence, and has no state. An output of fewer bits than the sums rounds both.
-// Throws wane::error, before anything is written, when a shape does not fit.
+// sign.) Output and options are those of run(op, ...), which writes the past. The future is added;
+// it ends with its sequence and has no state. An output narrower than the sums is rounded once a
+// side. Throws wane::error, before anything is written, when a shape does not fit.
 template <impl::node_coefficients Op, class Out, class State = accumulate_type<Op>>
 void run_two_sided(Op const& op, sequence_view<Out> output,
                    run_options<State> const& options = {}) {
@@ -35,7 +38,10 @@ void run_two_sided(Op const& op, sequence_view<Out> output,
   impl::count_tokens(op.shape(), options);
 }
 
-// Its adjoint, as wane::adjoint says; states are those of the past.
+//   adjoint_two_sided(coefficients, output_gradient, gradients);
+//
+// The adjoint of run_two_sided, with the arguments of wane::adjoint. States are those of the past.
+// Throws wane::error, before anything is written, when a shape does not fit.
 template <impl::node_coefficients Op, class Out, class Gradients, class State = accumulate_type<Op>>
 void adjoint_two_sided(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
                        adjoint_options<State> const& options = {}) {

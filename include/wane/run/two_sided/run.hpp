@@ -1,4 +1,4 @@
-// run_two_sided: what lies behind a token and what lies ahead of it, the token itself counted once.
+// run_two_sided: sums over the tokens before and after each token, by two banks of poles.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace wane::impl {
 
-// What a bank of poles gives a token of itself: its weight of lag 0.
+// The weight of lag 0 in a bank of poles: Re sum_i c_ij.
 template <pole_bank Op>
 double own_weight(Op const& op, index head, index j) {
   double own = 0;
@@ -29,7 +29,8 @@ void check_sides(Past const& past, Future const& future) {
   require(same, "past and future read different values; they must be two banks over the same");
 }
 
-// Adds what a bank reads behind some columns of a walk to an output that holds what lies ahead.
+// Adds the past to some columns of an output that holds the future, and takes lag 0 of the future
+// out.
 template <pole_bank Past, pole_bank Future, class Out>
 class past_adder {
  public:
@@ -66,7 +67,7 @@ class past_adder {
   }
 
  private:
-  // Tokens of a block: as many as a run goes without correcting its states.
+  // Tokens of a block. A state is corrected at its end, no more often than a plain run does.
   static constexpr index tokens = pole_tokens * chunks_between_corrections;
 
   template <class Body>
@@ -86,16 +87,17 @@ class past_adder {
 
 namespace wane {
 
+//   run_two_sided(op, op.future(), output);  // of a `laplace`
+//
 // y_nj = Re sum_i (c_ij sum_{l>=0} p_i^l x_{n-l,j} + c'_ij sum_{l>0} p'_i^l x_{n+l,j})
 //
-// (STLT, arXiv 2506.15714, section 3, bilateral.) Two banks of poles over the same values:
-// run_two_sided(op, op.future(), output) for a `laplace`, whose sums end where its window does.
-// output: [B, T, H, columns], real. Options are those of `run` for the past: its states are those
-// of `past`, and the future of a sequence ends with it; in reverse, past and future change places.
-// The future is found first, in the output, then the past, block by block: threads hold 64 numbers
-// for each of 512 tokens. An output of fewer bits than the sums rounds either side, and their sum.
-// It does not overlap the inputs. Throws wane::error, before anything is written, when a shape does
-// not fit.
+// (STLT, arXiv 2506.15714, section 3, bilateral.) Two banks of poles over the same values; where
+// inputs leave a bank, its sum ends at the window. output: [B, T, H, columns], real; it does not
+// overlap the inputs. Options are those of `run` for the past, whose states they hold; the future
+// of a sequence ends with it. In reverse, past and future change places.
+// The future is written first, then the past is added in blocks: a thread holds at most 64 x 512
+// numbers. An output narrower than the sums is rounded for either side, and for their sum.
+// Throws wane::error, before anything is written, when a shape does not fit.
 template <pole_bank Past, pole_bank Future, class Out, class State = accumulate_type<Past>>
 void run_two_sided(Past const& past, Future const& future, sequence_view<Out> output,
                    run_options<State> const& options = {}) {

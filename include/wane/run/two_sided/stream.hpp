@@ -1,4 +1,4 @@
-// two_sided_stream: run_two_sided for tokens that come one after the other, its answers delayed.
+// two_sided_stream: run_two_sided for tokens that come one after the other, with delayed outputs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,12 +6,15 @@
 
 namespace wane {
 
-// run_two_sided over sequences of which no end is known, for banks whose inputs leave: a `laplace`
-// with a window that ends. The farthest reach of a head is D tokens, ceil(W) for a window of width
-// W: what lies D ahead has no weight. Answers come in blocks of D, the last of which needs the D -
-// 1 tokens behind it, so that a token is answered after D - 1 to 2 D - 2 others. Each token is
-// taken through the past once and through the future twice at most; 2 D - 1 inputs are held, and as
-// many outputs. The batch goes in step.
+//   two_sided_stream stream(op, op.future());  // a `laplace` with a window that ends
+//   stream.push(values, output);               // output holds stream.ready(T) tokens
+//   stream.finish(last);                       // last holds stream.waiting() tokens
+//
+// Needs banks whose inputs leave. D is the farthest reach of a head, ceil(W) for a window of width
+// W: an input D tokens ahead has no weight. Outputs come in blocks of D, each of which needs D - 1
+// tokens more; so a token is answered after D - 1 to 2 D - 2 further tokens. Each token is taken
+// through the past once and through the future at most twice. The stream holds 2 D - 1 inputs and
+// as many outputs. All sequences of the batch advance together.
 template <pole_bank Past, pole_bank Future = Past>
 class two_sided_stream {
  public:
@@ -21,8 +24,8 @@ class two_sided_stream {
   using input = input_of<Past>;
   using number = output_type<Past>;
 
-  // past and future as for run_two_sided; their values tell batch, heads and channels, and are not
-  // read (they may have no tokens). What else they are made of must live as long as the stream.
+  // past and future as for run_two_sided. Their values give batch, heads and channels and are not
+  // read (they may have no tokens). All else that the banks refer to must outlive the stream.
   // threads: as in run_options. Throws wane::error where a parameter is wrong.
   two_sided_stream(Past const& past, Future const& future, int threads = 0)
       : past_(past),
@@ -37,15 +40,15 @@ class two_sided_stream {
     impl::checked_shape(past), impl::checked_shape(future);
   }
 
-  // After so many further tokens at most a token is answered.
+  // The most further tokens that an answer waits for.
   index delay() const { return 2 * reach_ - 2; }
   // Tokens taken and not yet answered.
   index waiting() const { return waiting_; }
-  // How many answers there are when so many tokens more have been pushed.
+  // How many answers pushing so many further tokens gives.
   index ready(index tokens) const { return (waiting_ + tokens - reach_ + 1) / reach_ * reach_; }
 
-  // Takes values [B, T, H, V], and gives the oldest answers: output [B, ready(T), H, V].
-  // Throws wane::error, before anything is taken, when a shape does not fit.
+  // Takes values [B, T, H, V]; output [B, ready(T), H, V], with ready asked before, receives the
+  // oldest answers. Throws wane::error, before anything is taken, when a shape does not fit.
   template <class Out>
   void push(sequence_view<input const> values, sequence_view<Out> output) {
     index const tokens = values.extent[1];
@@ -64,8 +67,9 @@ class two_sided_stream {
     }
   }
 
-  // The sequences end: output [B, waiting(), H, V] receives the last answers, and the next token
-  // is the first of others.
+  // Ends the sequences: output [B, waiting(), H, V] receives the last answers. The next token
+  // begins new sequences. Throws wane::error, before anything is written, when the shape does not
+  // fit.
   template <class Out>
   void finish(sequence_view<Out> output) {
     check("output", output, shape_of(waiting_));
@@ -102,7 +106,7 @@ class two_sided_stream {
   }
   sequence_view<input> inputs() { return held(inputs_); }
 
-  // body(place, column) for all that a view of so many tokens holds.
+  // Calls body(place, column) for every number of a view of so many tokens.
   template <class Body>
   void for_each(index tokens, Body const& body) const {
     for (index b = 0; b < shape_.batch; ++b)
@@ -115,7 +119,7 @@ class two_sided_stream {
              [&](place<> at, index j) { *to.element(at, j) = *from.element(at, j); });
   }
 
-  // The first `count` tokens that wait, with all that wait ahead of them.
+  // Answers the first `count` waiting tokens; all later ones that wait are their future.
   template <class Out>
   void answer(index count, sequence_view<Out> to) {
     sequence_view<input const> const values = inputs();
