@@ -1,4 +1,4 @@
-// The adjoint of penalised memories: first of S, then of the penalty that chose its directions.
+// The adjoint of penalised memories: first through S, then through M^-1 to keys and directions.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -110,15 +110,15 @@ class penalised_adjoint {
                      to_.of_memory(view_of(of_directions_), view_of(of_keys_), decays), options);
   }
 
-  // From gradients by write directions a to gradients by keys and penalty directions. Returns the
-  // gradient by lambda.
+  // Turns the gradients by write directions a into those by keys and penalty directions. Returns
+  // dL/dlambda.
   double of_penalty(walk const& w) {
     penalty_runner<Op> penalty = begin(w);
-    std::vector<T> refreshed;  // factors
-    // Of a = by alpha: dL/dalpha = by x, and g_t = M^-1 x is held in the place of dL/da. by g . k
-    // is x . a, which is nothing but under the rule rls. Where u = k, what a token's inverse gives
-    // its key and log l, and what its own direction takes of that, come as one, which is small as
-    // lambda is:
+    std::vector<T> refreshed;  // R after each refresh
+    // a = by alpha and dL/dalpha = by x; g_t = M^-1 x is held in the place of dL/da. by g . k is
+    // x . a, which is 0 except under the rule rls. Where u = k, a key acts through M^-1 k and
+    // through its own u in M. Both gradients nearly cancel, to a size of lambda, and so are
+    // computed as one, by k and by log l:
     //   by g - g (a . k) - a (g . k) = by (1 - alpha . k) g - a (g . k)
     //   -by g . k + (a . k) (g . k) = -(1 - alpha . k) (x . a)
     penalty.apply(
@@ -250,7 +250,8 @@ class penalised_adjoint {
 };
 
 // Holds three vectors of K numbers a token and head, and the states that the adjoint of S keeps.
-// An initial state of zeros stands for M = lambda I: its gradient by R is zero, and goes to lambda.
+// An initial state of zeros stands for M = lambda I: the gradient by R is then 0, and lambda
+// receives one.
 template <penalised_memory Op, class Out, class Gradients, class State>
 void adjoint_penalised(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                        adjoint_options<State> const& options) {

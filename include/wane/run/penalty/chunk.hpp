@@ -6,11 +6,12 @@
 
 namespace wane::impl {
 
-// With R that of M before the chunk, U its penalty directions and X vectors, [rows x tokens],
-//   F = R^-T U,  H = R^-T X,  I + F^T F = C^T C  (C upper triangular; its leading blocks are those
-//   of fewer tokens),
-//   M_t^-1 x_t = R^-1 (h_t - F_t (I + F_t^T F_t)^-1 F_t^T h_t),  F_t the columns up to t;
-// where X = U that is R^-1 f_t less what tokens before took, over C_tt^2: nothing cancels.
+// R is the factor of M before the chunk, U its penalty directions, X vectors, both [rows x tokens]:
+//   F = R^-T U,  H = R^-T X,  I + F^T F = C^T C  (C upper triangular; its leading blocks belong to
+//   the first tokens alone),
+//   M_t^-1 x_t = R^-1 (h_t - F_t (I + F_t^T F_t)^-1 F_t^T h_t),  F_t the columns up to t.
+// For X = U the following is the same without cancellation:
+//   M_t^-1 u_t = (R^-1 f_t - sum_{s<t} C_st p_s) / C_tt^2,  p_s = M_{s-1}^-1 u_s / C_ss.
 // The vectors of tokens are rows [tokens][stride()], zeros behind the last number.
 template <class T>
 class penalty_chunk {
@@ -24,7 +25,7 @@ class penalty_chunk {
 
   index stride() const { return stride_; }
 
-  // The directions of a chunk, before all else; those of tokens that are not there are zeros.
+  // Call first, with the directions of a chunk; rows of absent tokens are zeros.
   void begin(T const* directions) {
     factor.prepare();
     transpose(directions, f_.data());
@@ -32,7 +33,7 @@ class penalty_chunk {
     products(f_.data(), triangle_);
     triangulate();
   }
-  // to_t = M_t^-1 u_t; instead of apply, and F is lost.
+  // to_t = M_t^-1 u_t. Overwrites F, so apply cannot follow.
   void own(T* to) {
     factor.solve(f_.data());
     transpose_back(f_.data(), to);
@@ -58,7 +59,7 @@ class penalty_chunk {
     factor.solve(h_.data());
     transpose_back(h_.data(), to);
   }
-  // 1 - u_t . M_t^-1 u_t, which is 1 / C_tt^2: nothing cancels.
+  // 1 - u_t . M_t^-1 u_t as 1 / C_tt^2, without cancellation.
   T rest(int t) const { return over_[t] * over_[t]; }
   // Adds the directions to M; overwrites them.
   void end(T* directions) { factor.add_directions(directions); }
@@ -91,7 +92,7 @@ class penalty_chunk {
     }
   }
 
-  // C of I + what is there; what lies below its diagonal has no meaning.
+  // Replaces F^T F by C. Numbers below the diagonal have no meaning.
   void triangulate() {
     finite_ = true;
     for (int s = 0; s < tokens; ++s) triangle_[s][s] += T(1);
@@ -103,9 +104,9 @@ class penalty_chunk {
     }
   }
 
-  // Of `width` rows of M^-1 U, token by token.
+  // From R^-1 f_t to M_t^-1 u_t in `width` rows, token by token.
   WANE_HOST_INLINE void eliminate(T* z) const {
-    vector past[tokens];  // M_{t-1}^-1 u_t / C_tt
+    vector past[tokens];  // p_t
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
       vector sum = vector::load(z + t * stride_);
       unroll<t>([&](auto s) WANE_INLINE_LAMBDA {
@@ -116,7 +117,7 @@ class penalty_chunk {
     });
   }
 
-  // From F^T H to the weights with which each h_t loses the f_s up to it.
+  // Turns column t of F^T H into (I + F_t^T F_t)^-1 F_t^T h_t.
   void weigh() {
     for (int s = 0; s < tokens; ++s) {
       for (int r = 0; r < s; ++r) add(weights_[s], -triangle_[r][s], weights_[r]);
@@ -150,7 +151,7 @@ class penalty_chunk {
   }
 
   index rows_, stride_;
-  bool finite_ = true;  // the directions
+  bool finite_ = true;  // all directions of the chunk are finite
   aligned_numbers<T> f_, h_;
   alignas(64) square triangle_, weights_;
   T over_[tokens];

@@ -40,7 +40,7 @@ struct token_lanes {
   }
 };
 
-// R, upper triangular, M = R^T R, of `rows` rows; those of memory are filled up to whole vectors.
+// R, upper triangular, M = R^T R. Rows in memory are padded with zeros to whole vectors.
 template <class T>
 class penalty_factor {
  public:
@@ -60,7 +60,7 @@ class penalty_factor {
   index rows() const { return rows_; }
   index stride() const { return stride_; }
 
-  // From element(i, j) of a state, j >= i; one of zeros is that of M = lambda I.
+  // Reads R from element(i, j), j >= i, of a state. A state of zeros stands for M = lambda I.
   template <class Element>
   void load(T lambda, Element const& element) {
     std::fill_n(numbers_.data(), rows_ * stride_, T(0));
@@ -75,7 +75,7 @@ class penalty_factor {
 
   state_part<T, true> as_part() const { return {numbers_.data(), rows_, stride_, 1}; }
 
-  // Before R is solved for, and again when it has changed.
+  // Call before a solve, and again when R has changed.
   void prepare() {
     for (index j = 0; j < rows_; ++j) inverse_diagonal_.data()[j] = T(1) / row(j)[j];
   }
@@ -100,9 +100,9 @@ class penalty_factor {
     });
   }
 
-  // M += sum of u u^T over the rows of u [tokens][stride], which are lost: Householder's QR of R
-  // on top of u, so many columns at a time as a vector has. A reflector waits for the last one; the
-  // columns behind do not, and come after the next has been begun: they fill the time.
+  // M += sum of u u^T over the rows of u [tokens][stride], which are overwritten: Householder's QR
+  // of R on top of u, a vector of columns at a time. Each reflector needs the one before. Columns
+  // behind the vector do not wait, so they are reflected while the next reflector is computed.
   void add_directions(T* u) {
     for (index b = 0; b < rows_; b += width) {
       index const end = std::min(b + width, rows_);
@@ -123,7 +123,7 @@ class penalty_factor {
   }
 
  private:
-  // As many rows at a time as keep eight vectors of sums.
+  // Rows solved for together: their sums take eight vectors.
   static constexpr int rows_together = std::max(1, 8 / lanes_type::parts);
 
   T* row(index i) const { return numbers_.data() + i * stride_; }
@@ -163,7 +163,7 @@ class penalty_factor {
   void load_columns(vector (&w)[tokens], T const* u) const {
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA { w[t] = vector::load(u + t * stride_); });
   }
-  // That of R_jj and lane `lane` of w.
+  // Finds the reflector of column j: R_jj on top of lane `lane` of w.
   void find_reflector(index j, int lane, vector const (&w)[tokens]) {
     T* const v = reflectors_.data() + j * tokens;
     alignas(64) T column[tokens][width];
@@ -178,8 +178,8 @@ class penalty_factor {
     for (int t = 0; t < tokens; ++t) v[t] *= h.over;
     taus_.data()[j] = h.tau, squares_.data()[j] = h.square;
   }
-  // Columns b to b + width of row j and of w; the row's sign is turned, so that R_jj stays
-  // positive.
+  // Applies reflector j to columns b to b + width of row j and of w, and turns the sign of the row
+  // so that R_jj stays positive.
   WANE_HOST_INLINE void reflect(index j, index b, vector (&w)[tokens]) const {
     T const* const v = reflectors_.data() + j * tokens;
     T* const r = row(j) + b;

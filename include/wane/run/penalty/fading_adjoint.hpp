@@ -9,11 +9,11 @@
 
 namespace wane::impl {
 
-// With M_t = l_t R^T R (wane/core/recurrence/fading_penalty.hpp), N is the sum that belongs to R^T
-// R, which directions enter by 1/sqrt(l_t): penalty_sums takes u_t/sqrt(l_t) and l_t g_t. Of a
-// token, log l_t gets -g_t . k_t as part of M^-1, which is given, and -u_t . (dL/du_t)/2 as part of
-// its direction. The same two are what <dL/d(R^T R), R^T R> grows by, from which comes, where l R^T
-// R + (1 - l) lambda I is made of it, dL/dlog l: so R need not be kept.
+// M_t = l_t R^T R (wane/core/recurrence/fading_penalty.hpp). penalty_sums holds the gradient by
+// R^T R, which a direction enters as u_t/sqrt(l_t), so it takes u_t/sqrt(l_t) and l_t g_t.
+// A token adds two terms to dL/dlog l_t: -g_t . k_t, as M^-1 contains 1/l_t (by_inverse), and
+// -u_t . (dL/du_t)/2 through its direction. <dL/d(R^T R), R^T R> grows by the same two terms. Where
+// a renewal makes l R^T R + (1 - l) lambda I, that product gives dL/dlog l, so R need not be kept.
 template <penalised_memory Op>
 class fading_adjoint {
  public:
@@ -28,7 +28,8 @@ class fading_adjoint {
     }
   }
 
-  // From the gradients behind the walk by log l and by the numbers of R, gradient(i, j), j >= i.
+  // Starts from the gradients after the last token: of_left by log l, gradient(i, j) by R_ij,
+  // j >= i.
   template <class Gradient>
   void begin(double of_left, penalty_factor<T> const& factor, Gradient const& gradient) {
     of_left_ = of_left;
@@ -36,22 +37,23 @@ class fading_adjoint {
       for (index j = i; j < factor.rows(); ++j)
         of_whole_ += static_cast<double>(gradient(i, j) * factor(i, j)) / 2;
   }
-  // The first token of the chunk that ends before `end` and reaches back to `first` at most.
+  // The first token of the chunk that ends before `end`: the last one with a renewal before it, or
+  // `first`.
   index cut(index first, index end) const {
     for (index k = end - 1; k > first; --k)
       if (is_renewed_before(k)) return k;
     return first;
   }
-  // Rows of u and g of a chunk, for penalty_sums.
+  // Scales rows of a chunk to the u_t/sqrt(l_t) and l_t g_t that penalty_sums takes.
   void scale(index first, int count, token_rows<T> const& u, token_rows<T> const& g) {
     for (int t = 0; t < count; ++t) {
       over_[t] = penalty_left<T>{is_renewed_before(first + t) ? T(0) : left_at(first + t)}.over();
       u.scale(t, over_[t]), g.scale(t, T(1) / (over_[t] * over_[t]));
     }
   }
-  // Backwards through the chunk, after penalty_sums: u becomes dL/du, and give(k, dL/dg_k) receives
-  // gradients by log decays. by_inverse(k) is what log l gets of M^-1, and of what penalty_sums
-  // left out of u.
+  // Goes backwards through the chunk, after penalty_sums. u becomes dL/du, and give(k, x) receives
+  // the gradient x by the log decay of token k. by_inverse(k) is dL/dlog l_k through M^-1, with the
+  // share of the token's own direction where penalty_sums leaves that out.
   template <class ByInverse, class Give>
   void take(index first, int count, token_rows<T> const& u, penalty_sums<T>& sums,
             ByInverse const& by_inverse, Give const& give) {

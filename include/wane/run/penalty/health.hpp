@@ -12,13 +12,13 @@
 
 namespace wane {
 
-// After a token, all in double. |.| is the spectral norm.
+// The health of a memory after a token, all in double. |.| is the spectral norm, |.|_F Frobenius'.
 struct penalty_health {
-  double least, most;  // eigenvalues of M: |A| is 1 / least
-  double drift;        // |held - M| / |M|, held: what the state stands for, M: summed up beside it
-  double aim;          // rho, the cosine of the write direction a and the key
-  double step;         // |D (I - a k^T)|, the Jacobian of S_t by S_{t-1}: at most 1 would not grow
-  double steps;        // of the product of all of them since the run began
+  double least, most;    // eigenvalues of M: |A| is 1 / least
+  double drift;          // |M' - M|_F / |M|_F, M' held by the state, M summed in double beside it
+  double aim;            // rho, the cosine of the write direction a and the key
+  double step;           // |D (I - a k^T)|, the Jacobian of S_t by S_{t-1}; at most 1: no growth
+  double steps;          // |product of these Jacobians since the run began|
   double memory, write;  // |S|_F, |a|
 };
 
@@ -26,7 +26,8 @@ struct penalty_health {
 
 namespace wane::impl {
 
-// Of one sequence and head; M and the product of steps begin where it does.
+// Watches one sequence and head. M begins with that of the initial state, the product of steps
+// with I.
 template <penalised_memory Op>
 class penalty_watch {
  public:
@@ -41,7 +42,7 @@ class penalty_watch {
     left_.log = fades ? state(0, op.output_columns() + rows_) : T(0);
   }
 
-  // What a token was, before `state` is looked at.
+  // Records a token; `state` is the state after it.
   void take(place<> at, view<T const, 2> const& state) {
     auto const x = op_.terms_at(at);
     auto const direction = op_.direction_at(at);
@@ -112,8 +113,10 @@ class penalty_watch {
 
 namespace wane {
 
-// What run does, in order, and after tokens whose position is a multiple of `every`, and the last
-// one, report(place, penalty_health). K^3 operations a token: to look, not to serve.
+//   watch(op, output, 64, [](place<> at, penalty_health const& health) { ... });
+//
+// Runs in order, and calls report after each token whose position is a multiple of `every` and
+// after the last one. Costs O(K^3) operations a token, so it is for diagnosis, not for serving.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <penalised_memory Op, class Out, class Report, class State = accumulate_type<Op>>
 void watch(Op const& op, sequence_view<Out> output, index every, Report const& report,

@@ -10,7 +10,7 @@
 
 namespace wane::impl {
 
-// A part of a state whose columns are neighbours in memory, or are not.
+// A square part of a state. Adjacent: its columns are neighbours in memory.
 template <class State, bool Adjacent>
 struct state_part {
   using value = State;
@@ -36,7 +36,7 @@ struct state_part {
   }
 };
 
-// M += w w^T for the factor R of M, where w is zero before `first`; w is lost.
+// M += w w^T for the factor R of M, where w is zero before `first`; w is overwritten.
 template <class Factor, class T>
 void add_direction(Factor const& factor, T* w, index first = 0) {
   for (index j = first; j < factor.rows; ++j) {
@@ -64,8 +64,8 @@ void solve_penalty(Factor const& factor, T* x) {
 }
 
 // M <- (M^-1 + amount I)^-1 = R^T (I + amount R R^T)^-1 R: with C C^T the matrix in brackets, C
-// upper triangular, R becomes C^-1 R. What C has above its diagonal lies, transposed, where R has
-// nothing, and is zero in the end.
+// upper triangular, R becomes C^-1 R. The unused lower triangle of R holds C above its diagonal,
+// transposed, and is zero again at the end.
 template <class T, class Factor>
 void refresh_penalty(Factor const& factor, T amount) {
   using std::sqrt;
@@ -100,7 +100,7 @@ void refresh_penalty(Factor const& factor, T amount) {
   }
 }
 
-// R of a memory that has seen nothing.
+// Sets R = sqrt(lambda) I in a memory that has seen no tokens, whose R is zeros.
 template <class Factor, class T>
 void begin_factor(Factor const& factor, T lambda) {
   using std::sqrt;
@@ -109,8 +109,8 @@ void begin_factor(Factor const& factor, T lambda) {
     factor(i, i) = static_cast<typename Factor::value>(sqrt(lambda));
 }
 
-// R^T R <- l R^T R + (1 - l) lambda I. Where the decay is zero the old factor is dropped, NaN
-// included.
+// R^T R <- l R^T R + (1 - l) lambda I. Where l has faded to nothing the old factor
+// is dropped, even if it holds NaN.
 template <class Factor, class T>
 void renew_penalty(Factor const& factor, T log_left, T lambda) {
   using std::exp, std::expm1, std::sqrt;

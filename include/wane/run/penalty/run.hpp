@@ -12,7 +12,7 @@ namespace wane::impl {
 // Tokens whose write directions are held at a time.
 inline constexpr index directions_at_once = 256;
 
-// A sequence and head: parts of its walk, each with the state before and after.
+// Runs the walk of one sequence and head from the state before it to the state after it.
 template <penalised_memory Op, class Out>
 class penalised_runner {
  public:

@@ -1,4 +1,4 @@
-// One token of a penalised memory: its penalty takes a direction, and S a write.
+// One token of a penalised memory: adds a direction to the penalty, then writes to S.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,7 +16,7 @@ auto memory_decay_of(Op const& op, place<> at) {
     return no_decay{};
 }
 
-// One token into the columns of the state, and write(j, y) takes output j.
+// Updates the state by one token; write(j, y) receives output j.
 template <bool Adjacent, class Op, class State, class Write>
 void advance_parts(Op const& op, place<> at, view<State, 2> const& state, Write const& write) {
   using T = typename Op::accumulate;
@@ -56,7 +56,7 @@ void advance_parts(Op const& op, place<> at, view<State, 2> const& state, Write 
   auto const decay = memory_decay_of(op, at);
   T erased(1);
   if constexpr (fading_penalty<Op>) erased = factor_of(decay);
-  // What a reset forgets may be anything.
+  // A reset clears S whatever it holds, NaN included.
   auto const held = [&](index i, index j) {
     return erased == T(0) ? T(0) : static_cast<T>(memory(i, j));
   };

@@ -12,7 +12,7 @@ namespace wane::impl {
 
 // alpha_t = M_t^-1 k_t, and g_t = M_t^-1 dL/dalpha_t. As d(M^-1) = -M^-1 dM M^-1,
 //   dL/dM_t = -N_t / 2,   N_t = N_{t+1} + g_t alpha_t^T + alpha_t g_t^T,   dL/du_t = -N_t u_t,
-// M_t being M_{t-1} + u_t u_t^T: a sum, whatever M is.
+// where M_t = M_{t-1} + u_t u_t^T. N needs vectors of tokens only, not M.
 template <class T>
 class penalty_sums {
  public:
@@ -26,7 +26,7 @@ class penalty_sums {
 
   T* row(index i) const { return numbers_.data() + i * stride_; }
 
-  // From dL/dR behind the walk, gradient(i, j), j >= i, where R is `factor`:
+  // Starts from dL/dR after the last token, gradient(i, j), j >= i, where R is `factor`:
   // dL/dM = R^-1 sym(P) R^-T, P the lower half of R (dL/dR)^T, its diagonal halved.
   template <class Gradient>
   void begin(penalty_factor<T>& factor, Gradient const& gradient) {
@@ -35,7 +35,7 @@ class penalty_sums {
         T sum(0);
         for (index l = i; l < rows_; ++l)
           sum = multiply_add(factor(i, l), static_cast<T>(gradient(j, l)), sum);
-        // N is -2 of it; its half above the diagonal is that below.
+        // N = -2 dL/dM, and sym(P) is sum / 2 on both sides of the diagonal.
         row(i)[j] = row(j)[i] = -sum;
       }
     factor.prepare();
@@ -48,7 +48,8 @@ class penalty_sums {
   void scale(T by) {
     for (index i = 0; i < rows_ * stride_; ++i) numbers_.data()[i] *= by;
   }
-  // What one token adds, where more than the next tokens' sums is made of it.
+  // N += g alpha^T + alpha g^T of one token, the last before a refresh: its alpha is of the
+  // refreshed M.
   void add(T const* g, T const* alpha) {
     for (index i = 0; i < rows_; ++i)
       for (index j = 0; j < rows_; ++j)
@@ -62,10 +63,10 @@ class penalty_sums {
     }
   }
 
-  // Backwards through 16 tokens, from rows [tokens][stride] of u, g and alpha to dL/du in the rows
-  // of u: -N_t u_t, or, where each leaves out its own, -N_{t+1} u_t. Those of tokens that are not
-  // there are zeros. What they give each other does not pass through N: u_t is in M_s from t on, so
-  // that u_t . alpha_s is as small as lambda, and would be lost beside numbers of g_s alpha_s^T.
+  // Goes backwards through 16 tokens, from rows [tokens][stride] of u, g and alpha, zeros for
+  // absent tokens, to dL/du in the rows of u: -N_t u_t with `own`, -N_{t+1} u_t without. Terms
+  // between tokens of the chunk do not pass through N: M_s contains u_t for s >= t, so the product
+  // u_t . alpha_s is as small as lambda, and would be lost in the rounding of g_s alpha_s^T.
   void take(T* u, T const* g, T const* alpha, bool own) {
     for (index t = 0; t < tokens; t += together) meet(u + t * stride_, found_.data() + t * stride_);
     for (index t = 0; t < tokens; t += together)
@@ -74,13 +75,13 @@ class penalty_sums {
     for (index t = 0; t < tokens; t += together) add_some(g + t * stride_, alpha + t * stride_);
   }
 
-  // dL/dR before the walk, of j >= i: 2 R dL/dM, its upper half.
+  // dL/dR_ij before the first token, j >= i: the upper half of 2 R dL/dM.
   T gradient(penalty_factor<T> const& factor, index i, index j) const {
     T sum(0);
     for (index l = i; l < rows_; ++l) sum = multiply_add(-factor(i, l), row(l)[j], sum);
     return sum;
   }
-  // The trace of dL/dM: dL/dlambda of a walk that began with nothing.
+  // dL/dlambda of a walk that began with M = lambda I: the trace of dL/dM.
   T of_lambda() const {
     T sum(0);
     for (index i = 0; i < rows_; ++i) sum += row(i)[i];
@@ -90,7 +91,7 @@ class penalty_sums {
  private:
   static constexpr index together = 4;
 
-  // Subtracts N u for some tokens.
+  // found = -N u for `together` tokens.
   void meet(T const* u, T* found) const {
     for (index j = 0; j < stride_; j += width) {
       vector sum[together] = {};
@@ -103,7 +104,8 @@ class penalty_sums {
       unroll<together>([&](auto t) WANE_INLINE_LAMBDA { sum[t].store(found + t * stride_ + j); });
     }
   }
-  // What tokens from s on give those from t on, `later` of them or more behind.
+  // Adds to `together` tokens from t on the terms of those from s on. Where s = t, only pairs at
+  // least `later` tokens apart count.
   void give(T const* u, index t, T const* g, T const* alpha, index s, index later) const {
     u += t * stride_, g += s * stride_, alpha += s * stride_;
     T by_alpha[together * together], by_g[together * together];
@@ -129,7 +131,7 @@ class penalty_sums {
           add(std::integral_constant<int, 1>{}, to, m, n);
     }
   }
-  // N += g alpha^T + alpha g^T of some tokens.
+  // N += g alpha^T + alpha g^T of `together` tokens.
   void add_some(T const* g, T const* alpha) {
     for (index j = 0; j < stride_; j += width) {
       vector gj[together], aj[together];

@@ -8,7 +8,8 @@
 
 namespace wane::impl {
 
-// Rows of 16 tokens, [tokens][stride], zeros behind the last number and for tokens not there.
+// A row of numbers for each of 16 tokens, [tokens][stride]: zeros behind the last number and for
+// absent tokens.
 template <class T>
 class token_rows {
  public:
@@ -21,7 +22,7 @@ class token_rows {
   T* data() const { return numbers_.data(); }
   T* operator[](int t) const { return data() + t * stride_; }
 
-  // row_of(t)(i) for the first `count` tokens.
+  // Fills the rows of the first `count` tokens with row_of(t)(i).
   template <class RowOf>
   void fill(int count, RowOf const& row_of) const {
     for (int t = 0; t < count; ++t) {
@@ -49,7 +50,7 @@ class token_rows {
   aligned_numbers<T> numbers_;
 };
 
-// The penalty of one sequence and head, with its factor and the chunk in work.
+// The penalty of one sequence and head: its factor R and the current chunk of tokens.
 template <penalised_memory Op>
 class penalty_runner {
  public:
@@ -65,7 +66,7 @@ class penalty_runner {
         asked_(rows_, chunk_.stride(), op.layout().columns),
         found_(rows_, chunk_.stride(), op.layout().columns) {}
 
-  // The factor that element(i, j), j >= i, of the last columns of a state holds.
+  // Reads the factor from element(i, j), j >= i, of the last columns of a state.
   template <class Element>
   void load(index head, Element const& element) {
     lambda_ = static_cast<T>(op_.lambda(head));
@@ -76,8 +77,7 @@ class penalty_runner {
   T log_left() const { return left_.log; }
   index stride() const { return chunk_.stride(); }
 
-  // direction(k) points to where token k has its write direction written; factor(k, f) receives
-  // what that is of M^-1 k: times f.
+  // Writes the write direction of token k, f M_k^-1 key, to direction(k); factor(k, f) receives f.
   template <class Direction, class Factor>
   void write_directions(walk const& w, Direction const& direction, Factor const& factor) {
     for_chunks(
@@ -103,9 +103,9 @@ class penalty_runner {
         [](index) {});
   }
 
-  // x(k, key) points to a vector of token k, and M_k^-1 x goes to receive(k, row, rest), rest being
-  // 1 - u_k . M_k^-1 u_k of the M_k before a refresh. refreshed(k) is told where factor() has been
-  // refreshed after token k.
+  // x(k, key) points to a vector x of token k; receive(k, row, rest) gets row = M_k^-1 x and
+  // rest = 1 - u_k . M_k^-1 u_k, the latter with M_k before a refresh. refreshed(k) is called when
+  // factor() has been refreshed after token k.
   template <class X, class Receive, class Refreshed>
   void apply(walk const& w, X const& x, Receive const& receive, Refreshed const& refreshed) {
     for_chunks(
@@ -127,7 +127,7 @@ class penalty_runner {
   bool is_refreshed_after(walk const& w, index k) const {
     return op_.refresh().comes_after(w.token(k).position);
   }
-  // The last token of a chunk meets M as its refresh leaves it: M^-1 x + amount x.
+  // The last token of a chunk sees M after the refresh: M^-1 x + amount x.
   void add_refresh(walk const& w, index k, int count, token_rows<T> const& x) const {
     if (!is_refreshed_after(w, k + count - 1)) return;
     T const amount = static_cast<T>(op_.refresh().amount);
@@ -135,13 +135,14 @@ class penalty_runner {
       found_[count - 1][i] = multiply_add(amount, x[count - 1][i], found_[count - 1][i]);
   }
 
-  // Directions entered R times over_, and once more R^T R becomes M.
+  // M^-1 = over_^2 (R^T R)^-1. Directions entered R times over_, which leaves one factor for them;
+  // other vectors need both.
   void scale_found(int times, int count) const {
     if constexpr (fading_penalty<Op>)
       for (int t = 0; t < count; ++t) found_.scale(t, times == 1 ? over_[t] : over_[t] * over_[t]);
   }
-  // Takes in what fades at up to `most` tokens from k on, and returns how many: M is renewed before
-  // the first of them alone.
+  // Applies the decays of at most `most` tokens from k on, and returns of how many. A token before
+  // which M is renewed begins a chunk.
   index fade(walk const& w, index k, index most) {
     for (index t = 0; t < most; ++t) {
       penalty_left<T> left = left_;
@@ -156,8 +157,8 @@ class penalty_runner {
     return most;
   }
 
-  // body(first token, how many) between the begin and the end of every chunk; a refresh is the end
-  // of one, and refreshed(k) comes after it.
+  // Calls body(first token, count) between the begin and the end of every chunk. A refresh ends a
+  // chunk; refreshed(k) is called after it.
   template <class Body, class Refreshed>
   void for_chunks(walk const& w, Body const& body, Refreshed const& refreshed) {
     index const every = op_.refresh().every;
