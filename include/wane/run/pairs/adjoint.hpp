@@ -1,4 +1,4 @@
-// adjoint of pairs of recurrences: from the gradient of what they give together to that of each.
+// The adjoint of pairs of recurrences: the gradient of their joint output, split between the parts.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,14 +7,14 @@
 
 namespace wane::impl {
 
-// Calls body(da, db) with the gradients of the outputs of both parts, of a sum dy itself.
+// Calls body(da, db) with the gradients of the outputs of both parts. For a sum both are dy.
 template <class First, class Second, class Out, class State, class Body>
 void with_part_gradients(sum_of<First, Second> const&, sequence_view<Out const> const& dy,
                          adjoint_options<State> const&, Body const& body) {
   body(dy, dy);
 }
 
-// Of a quotient n and d are computed once more, and held.
+// For a quotient the numerators n and denominators d are computed again, and held.
 template <class First, class Second, class Out, class State, class Body>
 void with_part_gradients(quotient_of<First, Second> const& op, sequence_view<Out const> const& dy,
                          adjoint_options<State> const& options, Body const& body) {
@@ -40,7 +40,7 @@ void check_adjoint_of_pair(Op const& op, Gradients const& to, adjoint_options<St
   check_adjoint_by_table(op.second(), parts.second, options, sequences);
 }
 
-// To the gradients of both parts, and of the initial state of the pair.
+// Fills the gradients of both parts and of the initial state of the pair.
 template <paired_recurrence Op, class Out, class Gradients, class State>
 void adjoint_pair(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                   adjoint_options<State> const& options) {

@@ -1,4 +1,4 @@
-// The adjoint of normalised memories: from means to the sums that they are quotients of.
+// The adjoint of normalised memories: that of a quotient, then that of its sums.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace wane::impl {
 
-// Gradients of the sums of every token, [B, T, H, columns], that of the denominator last.
+// Gradients of the sums of every token, [B, T, H, columns]; the denominator is the last column.
 template <normalised_recurrence Op, class Out, class State>
 std::vector<accumulate_type<Op>> gradient_of_sums(Op const& op, sequence_view<Out const> const& dy,
                                                   adjoint_options<State> const& options) {
@@ -28,8 +28,8 @@ std::vector<accumulate_type<Op>> gradient_of_sums(Op const& op, sequence_view<Ou
   return numbers;
 }
 
-// The sums are computed once more and held, B T H columns numbers. Where a denominator is below the
-// floor it has no gradient.
+// The sums are computed again and held, B T H columns numbers. A denominator below the floor has
+// gradient 0.
 template <normalised_recurrence Op, class Out, class Gradients, class State>
 void adjoint_normalised(Op const& op, sequence_view<Out const> const& dy,
                         Gradients const& gradients, adjoint_options<State> const& options) {

@@ -1,4 +1,4 @@
-// From the gradient of a quotient of outputs to those of its numerators and its denominator.
+// gradient_of_quotient: from dL/dy to the gradients of the numerators and of the denominator.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,8 +7,9 @@
 
 namespace wane::impl {
 
-// With y_j = n_j / m, m = max(d, floor) the divisor:  dL/dn_j = dy_j / m,  dL/dd = -sum_j dy_j y_j
-// / m where d is not below the floor, and otherwise 0. The gradients take the place of n and d.
+// With y_j = n_j / m and the divisor m = max(d, floor):
+//   dL/dn_j = dy_j / m,   dL/dd = -sum_j dy_j y_j / m, or 0 where d is below the floor.
+// The gradients replace n and d.
 template <class Out, class T>
 void gradient_of_quotient(sequence_view<Out const> const& dy, place<> at, T divisor, index columns,
                           T* n, T& d) {

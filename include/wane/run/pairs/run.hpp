@@ -1,4 +1,4 @@
-// run for pairs of recurrences: each part by its own runner, then what they give is put together.
+// run for pairs of recurrences: each part by its own runner, then both outputs are put together.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -25,7 +25,7 @@ class held_outputs {
   std::vector<T> numbers_;
 };
 
-// Runs a part of a pair; part_of(state) is what it has of the pair's.
+// Runs a part of a pair; part_of(state) is its part of the pair's state.
 template <class Op, class Out, class State, class Part>
 void run_part(Op const& op, sequence_view<Out> const& output, run_options<State> options,
               Part const& part_of) {
@@ -36,7 +36,8 @@ void run_part(Op const& op, sequence_view<Out> const& output, run_options<State>
   run_by_table(op, output, options);
 }
 
-// The outputs of both parts: the second's first, so that `a` may be the memory of an input.
+// Writes the outputs of both parts. The second part runs first, so that `a` may be the memory of
+// an input.
 template <class Op, class T, class State>
 void run_parts(Op const& op, sequence_view<T> const& a, sequence_view<T> const& b,
                run_options<State> const& options) {
@@ -44,9 +45,9 @@ void run_parts(Op const& op, sequence_view<T> const& a, sequence_view<T> const& 
   run_part(op.first(), a, options, [&](auto const& s) { return op.state_of_first(s); });
 }
 
-// A pair: each part runs as it would alone, and what they give, in the accumulating type, is put
-// together. Holds B T H numbers for each column of the second part, and of the first where the
-// output is of another type.
+// Runs each part as it would run alone, and puts their outputs, in the accumulating type, together.
+// Holds B T H numbers for each column of the second part, and of the first where the output has
+// another type.
 template <paired_recurrence Op, class Out, class State>
 void run_pair(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   using T = accumulate_type<Op>;

@@ -27,7 +27,7 @@ struct pairs {
   }
 };
 
-// Only its adjoint differs from that of other memories: it goes through the sums.
+// A normalised memory runs and steps as other memories do; its adjoint goes through its sums.
 struct normalised {
   static constexpr std::string_view name = "normalised";
   template <class Op, class Out>

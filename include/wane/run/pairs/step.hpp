@@ -17,7 +17,7 @@ class token_outputs {
   explicit token_outputs(index columns)
       : columns_(columns), many_(static_cast<std::size_t>(columns > few ? columns : 0)) {}
 
-  // As those of any place.
+  // The same numbers at every place.
   sequence_view<T> view() { return {data(), {1, 1, 1, columns_}, {0, 0, 0, 1}}; }
   T operator()(index j) const { return (columns_ > few ? many_.data() : few_)[j]; }
 
@@ -30,8 +30,8 @@ class token_outputs {
   T few_[few];
 };
 
-// One token of a pair: both parts take it into their states, which lie in that of the pair.
-// Asks for no memory where a head has no more than 1024 outputs.
+// One token of a pair: both parts take it into their parts of the state. Allocates nothing up to
+// 1024 outputs a head.
 template <paired_recurrence Op, class State, class Write>
 void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   using T = accumulate_type<Op>;
