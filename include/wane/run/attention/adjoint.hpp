@@ -1,4 +1,4 @@
-// adjoint of attention to the last tokens, a recurrence whose state is the ring of these.
+// The adjoint of local attention, a recurrence whose state is a ring of the last tokens.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace wane::impl {
 
-// A recurrence that is attention over a window, of whose state row n mod window holds the key and
-// value of token n (local_attention).
+// Attention over a window as a recurrence: row n mod window of its state holds the key and value of
+// token n (local_attention).
 template <class Op>
 concept windowed_attention = stepwise_recurrence<Op> && requires(Op const& op) {
   { op.whole() } -> attention;
 };
 
-// What a loss that looks at the ring after the last token gives the tokens it holds, added to their
-// gradients, and the initial ring, whose rows stay where there were not so many tokens.
+// The adjoint of the final ring: adds its gradient to that of the tokens it holds. Rows that no
+// token has overwritten pass theirs on to the initial ring.
 template <windowed_attention Op, class Gradients, class State>
 void give_ring(Op const& op, Gradients const& to, adjoint_options<State> const& options) {
   recurrence_shape const ring = op.shape();
@@ -57,8 +57,8 @@ void check_whole(adjoint_options<State> const& options, index sequences) {
             " tokens; the adjoint of local attention begins with none: it must be 0");
 }
 
-// By attend_adjoint: for sequences from their first token on, in forward time. So the initial state
-// must have seen no tokens.
+// Calls attend_adjoint, which takes whole sequences in forward time. So the initial state must have
+// seen no tokens.
 template <windowed_attention Op, class Out, class Gradients, class State>
 void adjoint_local_attention(Op const& op, sequence_view<Out const> const& dy,
                              Gradients const& gradients, adjoint_options<State> const& options) {

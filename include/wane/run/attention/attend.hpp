@@ -11,20 +11,20 @@
 namespace wane {
 
 struct attend_options {
-  // Sequences in one row, that do not see each other; then S = T, but for key_packed.
+  // Sequences in one row, which do not see each other. S = T unless key_packed is given.
   packed_sequences packed = {};
   // Sequences of different lengths in a padded batch, one entry a row: row b holds lengths[b]
   // queries and S - T + lengths[b] keys from the front. Padding is neither read nor written, nor
   // are its gradients.
   std::span<index const> lengths = {};
-  // How the keys lie in an attention that is not causal, where that is not as the queries do.
+  // The sequences of the keys where they differ from those of the queries; absent if causal.
   packed_sequences key_packed = {};
   std::span<index const> key_lengths = {};
   // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
   int threads = 0;
 };
 
-// What attends: softmax_attention, or anything with these members.
+// What `attend` takes: softmax_attention, or another type with these members.
 template <class Op>
 concept attention = requires(Op const& op, index i) {
   op.shape(), op.query(i, i), op.key(i, i), op.value(i, i), op.scale(), op.window(), op.keys();
@@ -35,22 +35,23 @@ concept attention = requires(Op const& op, index i) {
 
 namespace wane::impl {
 
-// Tokens of the block that a task has, whose queries (or keys) lie across, and of those that pass
-// by it: as many as make their scores fit the second-level cache, and finding them in memory cheap.
+// A task holds a block of attention_block queries (or keys) and passes over the keys (or queries),
+// attention_passing at a time. Their scores fit the second-level cache, and a long block makes
+// loading the passing tokens cheap.
 inline constexpr index attention_block = 384, attention_passing = 64;
 
-// Queries, or keys, [begin, end) of a sequence, and all that it has of both.
+// The queries, or keys, [begin, end) of a sequence; `queries` and `keys` are the whole sequence's.
 struct token_block {
   index batch, head, begin, end;
   index_range queries, keys;
 };
 
-// How keys lie: on their own, or as the queries do.
+// Whether the keys have sequences of their own, or those of the queries.
 inline bool keys_lie_apart(attend_options const& options) {
   return options.key_packed.present() || !options.key_lengths.empty();
 }
 
-// Every head's sequences in blocks of `most` queries, or keys.
+// Cuts the queries, or keys, of every sequence and head into blocks of at most `most`.
 template <class Op>
 std::vector<token_block> blocks_of(Op const& op, index_range token_block::*of,
                                    attend_options const& options, index most) {
@@ -91,13 +92,14 @@ index_range queries_seeing(Op const& op, index s, token_block const& in) {
   return {std::max<index>(own, 0), cut ? own + op.window() : last};
 }
 
-// `range` less `begin`, within a block of `count`.
+// `range` counted from `begin`, cut to [0, count).
 inline index_range within(index_range range, index begin, index count) {
   index const from = std::clamp<index>(range.begin - begin, 0, count);
   return {from, std::clamp<index>(range.end - begin, from, count)};
 }
 
-// The queries of a block: their scores against one block of keys after the other, [keys, queries].
+// The attention of a block of queries to one block of keys after the other. Scores are [keys,
+// queries].
 template <attention Op>
 class attending {
  public:
@@ -106,7 +108,7 @@ class attending {
 
   explicit attending(Op const& op) : attending(op, std::min(attention_block, op.shape().time)) {}
 
-  // Then y_i = sums_i / total(i).
+  // Afterwards y_i = sums_i / total(i).
   void operator()(token_block const& block) {
     block_ = block;
     count_ = block.end - block.begin;
@@ -120,8 +122,8 @@ class attending {
     });
   }
 
-  // Calls use(s, count, seeing) for the blocks of keys: their scores then lie in `scores`, in the
-  // columns of the queries that see some of them.
+  // Calls use(s, count, seeing) for each block of keys [s, s + count). `scores` then holds their
+  // scores in the columns `seeing`: the queries that see one or more of them.
   template <class Use>
   void for_each_keys(Use const& use) {
     index const last = keys_seen(op_, block_.end - 1, block_).end;
@@ -137,7 +139,7 @@ class attending {
     }
   }
 
-  // What query i of the block sees of keys [s, s + count), and which queries see key s.
+  // The keys of [s, s + count) that query i of the block sees, and the queries that see key s.
   index_range seen(index i, index s, index count) const {
     return within(keys_seen(op_, block_.begin + i, block_), s, count);
   }
@@ -170,7 +172,7 @@ class attending {
         logs_(1, most),
         faded_(1, most) {}
 
-  // Scores become weights relative to the greatest so far, and so do the sums.
+  // Turns scores z into weights e^(z - greatest so far), and rescales the sums to that level.
   void weigh(index s, index count, index_range seeing) {
     index_range const columns = whole_vectors<T>(seeing);
     for (index k = 0; k < count; ++k) {
@@ -211,7 +213,7 @@ class attending {
   Op const& op_;
   token_block block_{};
   index count_ = 0;
-  // By query: the greatest score z, sum e^(z - greatest), and sum (z - greatest) e^(z - greatest).
+  // Per query: the greatest score z, sum e^(z - greatest), sum (z - greatest) e^(z - greatest).
   tile<T> queries_, greatest_, totals_, logs_, faded_;
 };
 
@@ -242,9 +244,11 @@ void check_attention(Op const& op, attend_options const& options) {
 
 namespace wane {
 
-// output [B, T, H, V or V + 1] receives y. Memory beside it: one block a thread. The output does
-// not overlap the inputs. Throws wane::error, before anything is written, when a shape does not
-// fit.
+//   attend(op, output);  // of a softmax_attention
+//
+// output: [B, T, H, V], or V + 1 columns with the entropy last, in nats. It does not overlap the
+// inputs. Memory beside it: one block a thread. Throws wane::error, before anything is written,
+// when a shape does not fit.
 template <attention Op, class Out>
 void attend(Op const& op, sequence_view<Out> output, attend_options const& options = {}) {
   using T = typename Op::accumulate;

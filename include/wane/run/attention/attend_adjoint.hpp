@@ -8,17 +8,17 @@
 namespace wane::impl {
 
 // With p the weights, z the scores, g = dL/dy, H the entropies and h = dL/dH (or 0):
-//   dL/dv_s = sum_t p_ts g_t,
-//   dz_ts = p_ts (g_t . v_s - h_t log p_ts - (g_t . y_t + h_t H_t)),    log p_ts = z_ts -
-//   log_sum_t, dL/dq_t = scale sum_s dz_ts k_s,    dL/dk_s = scale sum_t dz_ts q_t.
-// What a query leaves for the keys: log_sum, log sum exp of its scores, g . y + h H, and h.
+//   log p_ts = z_ts - log_sum_t,   log_sum_t = log sum_s exp z_ts,
+//   dz_ts = p_ts (g_t . v_s - h_t log p_ts - (g_t . y_t + h_t H_t)),
+//   dL/dv_s = sum_t p_ts g_t,   dL/dq_t = scale sum_s dz_ts k_s,   dL/dk_s = scale sum_t dz_ts q_t.
+// What these need of query t: log_sum, along = g . y + h H, and of_entropy = h.
 template <class T>
 struct query_summary {
   T log_sum, along, of_entropy;
 };
 
-// p and dz of one row, in place of its scores and of the products g . v; what is out of range is
-// not looked at. summary(j, count) is that of the queries of the columns from j.
+// Replaces the scores of one row by p, and the products g . v by dz. Numbers out of range are not
+// read. summary(j, count) is the summary of the queries in columns from j on.
 template <class T, class Summary>
 void weights_and_gradients(T* scores, T* products, index_range range, Summary const& summary) {
   constexpr int width = simd_width<T>;
@@ -33,7 +33,7 @@ void weights_and_gradients(T* scores, T* products, index_range range, Summary co
   }
 }
 
-// dL/dy of a head, without what belongs to the entropies; and that of query t.
+// dL/dy of a head without the column of entropies, and dL/dH of query t.
 template <attention Op, class Out>
 view<Out const, 2> of_values(Op const& op, view<Out const, 2> dy) {
   dy.extent[1] = op.shape().columns;
@@ -45,7 +45,7 @@ typename Op::accumulate entropy_gradient(Op const& op, view<Out const, 2> const&
   return op.entropy() ? static_cast<T>(dy(t, op.shape().columns)) : T(0);
 }
 
-// The queries of a block: their summaries and the gradient with respect to them.
+// Computes the summaries of a block of queries and the gradient with respect to them.
 template <attention Op, class Out, class To>
 void query_adjoint(Op const& op, token_block const& block, view<Out const, 2> const& dy,
                    query_summary<typename Op::accumulate>* summaries, To const& to) {
@@ -85,7 +85,7 @@ void query_adjoint(Op const& op, token_block const& block, view<Out const, 2> co
       to.write({block.batch, block.begin + i, block.head}, j, op.scale() * gradient.row(i)[j]);
 }
 
-// The keys of a block: the gradients with respect to them and to their values.
+// Computes the gradients with respect to a block of keys and their values.
 template <attention Op, class Out, class To>
 void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> const& dy,
                  query_summary<typename Op::accumulate> const* summaries, To const& key_to,
@@ -146,11 +146,13 @@ void check_gradients(Op const& op, Gradients const& to) {
 
 namespace wane {
 
-// From dL/dy (`output_gradient`, [B, T, H, V], or with dL/dH behind it V + 1) to the gradients with
-// respect to query, key and value, [B, T or S, H, ...]; absent ones are skipped. Gradients do not
-// overlap inputs. Keeps three numbers a query and head and computes the weights again: 9 products
-// of T^2 K / 2 in place of 2.
-// Throws wane::error, before anything is written, when a shape does not fit.
+//   attend_adjoint(op, output_gradient, {.query = dq, .key = dk, .value = dv});
+//
+// output_gradient: dL/dy, [B, T, H, V], or V + 1 columns with dL/dH last. The gradients are [B, T,
+// H, K] of query, [B, S, H, K or V] of key and value; absent ones are skipped, and none overlaps an
+// input. Keeps three numbers a query and head and computes the weights again: 9 products of
+// T^2 K / 2 instead of 2. Throws wane::error, before anything is written, when a shape does not
+// fit.
 template <attention Op, class Out>
 void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
                     typename Op::gradients const& to, attend_options const& options = {}) {

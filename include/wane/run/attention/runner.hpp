@@ -1,4 +1,4 @@
-// The runner of attention to the last tokens; it runs in order and has an adjoint of its own.
+// The runner of the adjoint of local attention, which runs and steps in order.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// Products of small matrices, row by row between bounds: what attention is made of.
+// Products of small matrices in which each row has its own range of terms, for attention.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,7 +14,7 @@ struct index_range {
   index begin, end;
 };
 
-// Rows of numbers whose width is a multiple of the vectors; what is not written is zero.
+// A matrix whose rows are padded to whole vectors. Numbers that are not written are zero.
 template <class T>
 struct tile {
   index rows, width;
@@ -36,7 +36,7 @@ struct tile {
     for (index i = 0; i < count; ++i)
       for (index j = 0; j < x.extent[1]; ++j) row(i)[j] = factor * static_cast<T>(x(first + i, j));
   }
-  // The same as columns; the others become zero.
+  // The same, transposed; columns from `count` on become zero.
   template <class Io>
   void take_transposed(view<Io const, 2> const& x, index first, index count, T factor = T(1)) {
     for (index i = 0; i < count; ++i)
@@ -45,7 +45,7 @@ struct tile {
   }
 };
 
-// The left side of a product: a tile as it is, or its rows as columns.
+// The left side of a product: a tile or its transpose.
 template <class T>
 struct left_side {
   T const* data;
@@ -100,8 +100,8 @@ void multiply_rows(left_side<T> a, index row, tile<T> const& b, tile<T>& to, ind
 }
 
 // to_ij += sum over k in range(i) of a_ik b_kj, for i in `rows` and j in `columns`, whole vectors.
-// What is out of range is not looked at, NaN or not. Six rows go together where their ranges
-// overlap; every sum is in the order of k.
+// Terms out of range are not read, so a NaN there does no harm. Six rows go together where their
+// ranges overlap; every sum is in the order of k.
 template <class T, class Range>
 void multiply_add_rows(index_range rows, index_range columns, left_side<T> const& a,
                        tile<T> const& b, tile<T>& to, Range const& range) {
