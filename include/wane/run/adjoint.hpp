@@ -6,7 +6,7 @@
 
 namespace wane::impl {
 
-// Sentences for sinks that would not receive what they are for.
+// Fails to compile, with a sentence, where a member of a sink would never be called.
 template <class Op, class Gradients>
 consteval void check_sink() {
   using T = accumulate_type<Op>;
@@ -43,18 +43,21 @@ consteval void check_sink() {
 
 namespace wane {
 
-// The vector-Jacobian product of run(op, y, ...): from dL/dy (`output_gradient`, [B, T, H,
-// columns]) to the gradients with respect to what the operator was made of, which `gradients` (most
-// often Op::gradients, whose absent views are skipped) receives, and to the initial state.
+//   adjoint(op, output_gradient, gradients);
 //
-// The result is the same bits for any number of threads. Gradients must not overlap inputs. What is
+// The vector-Jacobian product of run(op, y, ...). output_gradient: dL/dy, [B, T, H, columns].
+// `gradients` receives the gradients by all that the operator was made of; most often it is an
+// Op::gradients, whose absent views are skipped. The options take dL/dstate at the end and receive
+// it at the start.
+//
+// The result is the same bits for any number of threads. Gradients must not overlap inputs. Memory
 // held beside them, by form of the operator:
 //   memories with keys    the states of every 16th to 64th token, or, where nothing erases and
 //                         decays have no gradient, T x rows numbers a head
-//   means (normalised)    the sums, B T H columns numbers, and the same
+//   means (normalised)    as memories with keys, and the sums, B T H columns numbers
 //   banks of poles, coefficients of nodes          one state
 //   penalised memories    three vectors of K numbers a token and head, and the states of S
-//   quotients of two      both outputs, and what the parts hold
+//   quotients of two      both outputs, and the memory of both parts
 //   local attention       nothing; the initial state must have seen no tokens
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out, class Gradients, class State = accumulate_type<Op>>

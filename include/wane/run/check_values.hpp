@@ -1,4 +1,4 @@
-// check_values: looks through all tokens of an operator for values that no memory can hold.
+// check_values: throws if a token of an operator holds a NaN, an infinity or a growing decay.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,10 +9,12 @@
 
 namespace wane {
 
+//   check_values(op);
+//
 // Throws wane::error at the first term that is not finite, or log decay that is NaN or above 0.
-// Runs do not look: a NaN then reaches the outputs that depend on it, and a positive log decay
-// grows. Positions count from 1 at the first token of the tensors. `lengths` are those of a padded
-// batch, as in run_options.
+// `run` does not check values: there a NaN reaches the outputs that depend on it, and with a
+// positive log decay the state grows. Positions count from 1 at the first token of the tensors.
+// `lengths` are those of a padded batch, as in run_options.
 template <affine_recurrence Op>
 void check_values(Op const& op, std::span<index const> lengths = {}) {
   recurrence_shape const shape = impl::checked_shape(op);
@@ -56,7 +58,7 @@ void check_values(Op const& op, std::span<index const> lengths = {}) {
       }
 }
 
-// check_values of those parts that bring terms.
+// Checks the parts of a pair that have terms.
 template <paired_recurrence Op>
 void check_values(Op const& op, std::span<index const> lengths = {}) {
   auto const check_part = [&]<class Part>(Part const& part) {

@@ -1,4 +1,4 @@
-// effects: what a piece of sequence does to any state, as an element of the public algebra.
+// effects: what a piece of sequence does to any state, as effects that compose by `then`.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace wane {
 
-// effect<V> or log_effect<V>, as the operator states its decays.
+// log_effect<V> where the operator gives decays as logs, otherwise effect<V>.
 template <class Op>
 using segment_effect =
     std::conditional_t<decays_in_logs<token_of<Op>>, log_effect<accumulate_type<Op>>,
@@ -42,10 +42,12 @@ segment_effect<Op> token_effect(Op const& op, place<> at, index i, index j) {
 
 namespace wane {
 
-// Fills found [B, H, rows, columns] with the effects of all tokens of `op`, so that
-// apply(found(b, h, i, j), S) is what run makes of state element S, and then(first, second) is the
-// effect of two pieces. `seen` holds, for each sequence of the batch, the tokens before the piece,
-// for operators that look at the position. Throws wane::error when the shape does not fit.
+//   effects(op, found);  // found: view<segment_effect<Op>, 4>, [B, H, rows, columns]
+//
+// Fills found with the effects of all tokens of `op`: apply(found(b, h, i, j), S) is what run makes
+// of state element S, and then(first, second) is the effect of two pieces in turn. `seen`, for
+// operators that depend on the position, holds the number of tokens before the piece, one for each
+// sequence of the batch. Throws wane::error when the shape does not fit.
 template <class Op>
 void effects(Op const& op, view<segment_effect<Op>, 4> found, index const* seen = nullptr,
              int threads = 0) {

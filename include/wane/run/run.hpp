@@ -1,4 +1,4 @@
-// run and step: the doors to the CPU, and runner_name, which says how an operator is run.
+// run and step carry out an operator on the CPU; runner_name says in which way.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,10 +7,12 @@
 
 namespace wane {
 
-// Runs `op` over all its tokens: output [B, T, H, columns] (output_shape_of) receives y. The form
+//   run(op, output, run_options<float>{.initial = state, .final = state});
+//
+// Runs `op` over all its tokens; output [B, T, H, columns] (output_shape_of) receives y. The form
 // of the operator and its shape choose the order of the work; step gives the same values.
-// The output may be the memory of the operator's own per-token, per-column input of the same type
-// and strides; otherwise inputs and outputs do not overlap.
+// The output may lie in the memory of a per-token, per-column input of the operator with the same
+// type and strides; otherwise inputs and outputs do not overlap.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out, class State = accumulate_type<Op>>
 void run(Op const& op, sequence_view<Out> output, run_options<State> const& options = {}) {
@@ -27,8 +29,10 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
   impl::count_tokens(op.shape(), options);
 }
 
-// Takes the tokens of `op` (most often one) into `state`, [B, H, rows, columns], and advances its
-// positions; output [B, T, H, columns]. Allocates nothing: made for streaming.
+//   step(op, output, state);  // of one token, in a stream
+//
+// Takes the tokens of `op` into `state`, [B, H, rows, columns], and advances its positions; output
+// [B, T, H, columns] receives y. Allocates nothing.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out, class State>
 void step(Op const& op, sequence_view<Out> output, state_view<State> state,
@@ -61,11 +65,11 @@ void step(Op const& op, sequence_view<Out> output, recurrent_state<State>& state
   step(op, output, state_view<State>(state), options);
 }
 
-// The name of the runner that carries out a call, asked with the arguments of run, of step, or of
-// adjoint; nothing is run.
 //   runner_name(op, output)  // "panels"
-// Most names are folders of wane/run: "panels" has memories with keys in micro-chunks, "in_order"
-// is what takes an operator where nothing faster does.
+//
+// The name of the runner that would carry out run, step or adjoint with the same arguments; nothing
+// is run. Most names are folders of wane/run: "panels" runs memories with keys in micro-chunks,
+// "in_order" runs what no faster runner takes.
 template <diagonal_recurrence Op, class Out, class State = accumulate_type<Op>>
 std::string_view runner_name(Op const& op, sequence_view<Out> output,
                              run_options<State> const& options = {}) {

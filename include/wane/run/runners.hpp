@@ -1,4 +1,4 @@
-// The table of runners: which of them takes an operator, forward, in steps and backward.
+// The table of runners: which of them takes an operator for run, for step and for adjoint.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,16 +18,17 @@
 namespace wane::impl {
 
 // A runner is a type with
-//   name                     what runner_name answers
+//   name                     the answer of runner_name
 //   takes<Op, Out>           whether it is for this form of operator, at compile time
 //   run(op, output, options), step(op, walk, output, state), adjoint(op, dy, gradients, options)
 //                            its passes. A pass that is absent, or whose constraints do not hold,
 //                            is left to the next runner that takes the operator.
 //   accepts_run, accepts_step, accepts_adjoint, with the arguments of the pass
-//                            where a pass depends on values or strides: whether this call fits.
-//                            Without one the runner is certain, and no later one is instantiated.
+//                            present where a pass depends on values or strides: whether this call
+//                            fits. Without it the runner takes all calls, and no later runner is
+//                            instantiated.
 //   check_adjoint(op, gradients, options, sequences)
-//                            where check_gradients is not what the adjoint needs.
+//                            present where the adjoint needs other checks than check_gradients.
 template <class... Runners>
 struct runner_list {};
 
@@ -36,7 +37,8 @@ using cpu_runners =
                 runners::local_attention, runners::poles, runners::coefficients, runners::lags,
                 runners::panels, runners::elements, runners::in_order>;
 
-// A pass over one call: whether a runner has it, whether it accepts the call, and its carrying out.
+// The arguments of one call. For runner R: has, whether R has this pass; asks, whether R decides
+// for each call; accepted, its decision; carry_out, the pass itself.
 template <class Op, class Out, class State>
 struct run_pass {
   Op const& op;
