@@ -9,7 +9,7 @@
 
 namespace wane::testing {
 
-// The adjoint the laws are about, unless another is named; one is called as wane::adjoint is.
+// The default adjoint of the laws, wane::adjoint. Another one is called with the same arguments.
 struct cpu_adjoint {
   static constexpr bool takes_lengths = true;
 
@@ -24,8 +24,8 @@ struct cpu_adjoint {
 
 namespace wane::testing::impl {
 
-// What these laws need of a problem, behind virtual functions: T is the type of states, Y of
-// outputs, Input of what it is differentiated by.
+// What these laws need of a problem, behind virtual functions, so that they are compiled once for
+// each type of numbers: T of states, Y of outputs, Input of the inputs to differentiate by.
 template <class T, class Y, class Input>
 class adjoint_problem {
  public:
@@ -180,7 +180,7 @@ class adjoint_laws {
   }
 
   // d loss / d direction by a central difference, against <gradient, direction>; relative to the
-  // gradient, or where that is (nearly) zero, to what the difference can show beside its rounding.
+  // gradient or, where that is (nearly) zero, to the least slope that shows above rounding.
   template <class N>
   law_result derivative(std::string const& law, std::span<N> input, std::vector<N> const& gradient,
                         int trials) {
@@ -198,7 +198,7 @@ class adjoint_laws {
           (12 * step);
       std::copy(here.begin(), here.end(), input.begin());
       double const off = std::abs(inner(gradient, toward) - slope);
-      worst = off <= worst ? worst : off;  // a NaN stays
+      worst = off <= worst ? worst : off;  // keeps a NaN
       double const rounding = std::numeric_limits<double>::epsilon() * loss_terms_ / step;
       largest = std::max({largest, norm(gradient) * norm(toward), rounding / bound_});
     }
@@ -220,9 +220,9 @@ class adjoint_laws {
   double bound_;
   recurrence_shape shape_, outputs_;
   std::mt19937_64 bits_;
-  std::vector<index> lengths_;  // of a padded batch, where there are any
+  std::vector<index> lengths_;  // of a padded batch, otherwise empty
   numbers initial_, final_gradient_;
-  double loss_terms_ = 0;  // the size of what the last loss is the sum of
+  double loss_terms_ = 0;  // |dy| |y| + |df| |final state| of the last loss, the scale of rounding
   std::vector<Y> output_gradient_;
 };
 
@@ -231,7 +231,7 @@ class adjoint_laws {
 namespace wane::testing {
 
 // Checks the adjoint of a problem in double (or complex double) against central differences;
-// `bound` is relative, and 1e-8 is what these differences can show.
+// `bound` is relative; these differences are accurate to 1e-8.
 template <differentiable_problem P, class Adjoint = cpu_adjoint>
 class adjoint_law_kit {
  public:
@@ -254,7 +254,7 @@ class adjoint_law_kit {
   unsigned seed_;
 };
 
-// Checks all laws of the adjoint on a problem.
+//   check_adjoint_laws(problem)  // the result of each law of the adjoint
 template <differentiable_problem P, class Adjoint = cpu_adjoint>
 std::vector<law_result> check_adjoint_laws(P& p, double bound = 1e-8, unsigned seed = 1,
                                            Adjoint adjoint = {}) {

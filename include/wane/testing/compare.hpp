@@ -13,8 +13,8 @@
 
 namespace wane::testing {
 
-// How far values are apart: the norm of a - b over the norm of b, of all pairs it was shown; NaN
-// where a value is.
+// How far values are apart: the norm of a - b over the norm of b, over all pairs seen; NaN if a
+// value is.
 class distance {
  public:
   template <class T>
@@ -31,7 +31,7 @@ class distance {
   double apart_ = 0, size_ = 0;
 };
 
-// What a run leaves behind. The output starts as NaN, so that what is not written is seen.
+// Output and state of a run. The output starts as NaN, so that outputs never written show.
 template <class T, class Y = T>
 struct result {
   recurrence_shape shape;
@@ -49,8 +49,7 @@ struct result {
   }
   state_view<T const> state_to_read() const { return state; }
 
-  // Makes the outputs behind the ends of the sequences of a padded batch 0; false where one of them
-  // has been written.
+  // Sets the outputs of padding in a padded batch to 0; false if one of them had been written.
   bool take_padding(std::vector<index> const& lengths) {
     bool untouched = true;
     for (std::size_t b = 0; b < lengths.size(); ++b) {
@@ -73,7 +72,7 @@ struct result {
   }
 };
 
-// States count as outputs of a later token.
+// How far two results are apart, outputs and states together.
 template <class T, class Y>
 double difference(result<T, Y> const& a, result<T, Y> const& b) {
   distance apart;
@@ -90,7 +89,7 @@ inline std::vector<index> padded_lengths(recurrence_shape const& shape) {
   return lengths;
 }
 
-// A number from the normal distribution; both parts of a complex one.
+// A number from the normal distribution, as are both parts of a complex one.
 template <class T>
 T random_number(std::mt19937_64& bits) {
   std::normal_distribution<double> normal;

@@ -10,7 +10,7 @@
 
 namespace wane::testing {
 
-// What came of one law; `error` is relative to the norm of what is compared with.
+// The outcome of one law; `error` is relative to the norm of the expected values.
 struct law_result {
   std::string law;
   double error, bound;
@@ -81,7 +81,7 @@ class laws {
     return {"split = whole", worst, bound_};
   }
 
-  // So does one cut in many pieces of any size.
+  // The same holds for many pieces of any size.
   law_result size_does_not_matter() const {
     double worst = 0;
     for (index size : {1, 2, 3, 7, 64, 65}) {
@@ -93,8 +93,8 @@ class laws {
     return {"the size of pieces does not matter", worst, bound_};
   }
 
-  // Sequences packed end to end (one of them empty) equal each run alone from an empty state. For
-  // a batch of 1, as packed sequences are.
+  // Sequences packed end to end (one of them empty) equal each run alone from an empty state.
+  // Packed sequences have a batch of 1.
   law_result packed_is_separate() const {
     std::vector<index> const starts{0, time_ / 5, time_ / 5, time_ / 2, time_};
     outcome packed(outputs_, empty_states(4)), separate = packed;
@@ -114,8 +114,8 @@ class laws {
     return {"packed = separate", difference(packed, separate), bound_};
   }
 
-  // A padded batch equals the runs of its sequences alone, in both directions of time, and nothing
-  // is written behind their ends.
+  // A padded batch equals the runs of its sequences alone, in both directions of time, and the
+  // outputs of padding are not written.
   law_result padded_is_separate() const {
     std::vector<index> const lengths = padded_lengths(shape_);
     double worst = 0;
@@ -158,7 +158,7 @@ class laws {
     return {"threads change no bit", different, 0};
   }
 
-  // Backward in time, too, split = whole: the later piece comes first.
+  // In reverse, too, split = whole; the later piece comes first.
   law_result reverse_splits() const {
     outcome together(outputs_, initial_), split(outputs_, initial_);
     auto options = options_for(together);
@@ -173,7 +173,7 @@ class laws {
     return {"reverse: split = whole", difference(split, together), bound_};
   }
 
-  // No token leaves the state as it was, to the bit.
+  // A run over no tokens leaves the state the same to the bit.
   law_result nothing_changes_nothing() const {
     outcome none(outputs_, empty_states(shape_.batch));
     problem_.run(0, 0, none.view().tokens(0, 0), options_for(none));
@@ -238,7 +238,7 @@ class laws {
   }
   outcome whole() const { return in_pieces({0, time_}); }
 
-  // The final state from a state of all ones less that from zeros, and the latter.
+  // drive: the final state from zeros; decay: the final state from ones less drive.
   std::vector<effect<T>> seen_effects(index begin, index end) const {
     auto const from = [&](T start) {
       recurrent_state<T> state = empty_states(shape_.batch);
@@ -270,8 +270,8 @@ class laws {
 
 namespace wane::testing {
 
-// Runs a problem in the ways the laws speak of, output and state in its accumulating type.
-// `bound` is the agreement asked for: 1e-6 in float and 1e-12 in double for decays that fade.
+// Runs a problem as the laws need; states have its accumulating type. `bound` is the agreement
+// asked for: 1e-6 in float and 1e-12 in double for decays that fade.
 template <problem P, class Runner = cpu_runner>
 class law_kit {
  public:
@@ -289,7 +289,7 @@ class law_kit {
   unsigned seed_;
 };
 
-// Checks all laws on a problem with random initial states made from `seed`.
+//   check_laws(problem, 1e-6)  // the result of each law; states are random numbers from `seed`
 template <problem P, class Runner = cpu_runner>
 std::vector<law_result> check_laws(P const& p, double bound, unsigned seed = 1,
                                    Runner runner = {}) {

@@ -1,4 +1,4 @@
-// What the law kit needs of an operator: how to make it over a piece of its data.
+// What the law kit needs: a problem makes an operator over any piece of its data.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +13,7 @@ namespace wane::testing {
 
 // A problem owns data for B sequences of time() tokens. make(begin, end) gives the operator over
 // the tokens begin <= t < end (slice every tensor with view::tokens).
-// begin(state, bits), where it is there, makes the states that runs begin with, by default normal
+// An optional begin(state, bits) makes the states that runs begin with; the default is normal
 // numbers.
 template <class P>
 concept problem = requires(P const& p, index t) {
@@ -24,11 +24,10 @@ concept problem = requires(P const& p, index t) {
 template <problem P>
 using operator_of = decltype(std::declval<P const&>().make(index{}, index{}));
 
-// For the laws of the adjoint, where the operator has terms or says what its gradients are, a
-// problem lists its inputs, spans of one scalar type, and for each a gradient of the same size;
-// gradients() makes what wane::adjoint fills them through, over all tokens. What lies between the
-// two, sums over tokens are made of it, say, is zero at first: nobody writes the gradients of
-// padding.
+// The laws of the adjoint also need inputs(), spans of one scalar type; input_gradients(), a span
+// of the same size for each; and gradients(), the sink through which wane::adjoint fills these,
+// over all tokens. The operator has terms, is a pair, or has a type `gradients`. A buffer between
+// the sink and the spans must start as zeros, because gradients of padding are never written.
 template <class P>
 concept differentiable_problem = problem<P> &&(affine_recurrence<operator_of<P>> ||
                                                paired_recurrence<operator_of<P>> ||
