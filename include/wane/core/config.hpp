@@ -1,4 +1,4 @@
-// The only macros of wane: host, device and its rounding, inlining, no -ffinite-math-only.
+// The macros of wane: host and device functions, rounding of a GPU, inlining, finite-math check.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,7 +14,8 @@
 #define WANE_HOST_DEVICE
 #endif
 
-// The code is that of a GPU which rounds to bfloat16, float16 and TF32 by instructions.
+// Defined in code for a GPU (sm_80 or newer) that has instructions which round to bfloat16, float16
+// and TF32.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
 #define WANE_ROUNDS_BY_INSTRUCTION
 #endif
@@ -27,9 +28,10 @@
 #endif
 #endif
 
-// Small functions are inlined by force, because kernels are fast only then. Under a sanitizer, and
-// with WANE_NO_FORCED_INLINE, they are calls, which compile sooner (docs/design.md). Code for a GPU
-// is always inlined: the compiler must see registers and addresses.
+// Small functions are inlined by force, because kernels are fast only then. Under the address
+// sanitizer and with WANE_NO_FORCED_INLINE they are ordinary calls, which compile faster
+// (docs/design.md). GPU code is always inlined, because the compiler must see which arrays can be
+// registers, and which memory an address belongs to.
 #if (defined(WANE_ADDRESS_SANITIZER) || defined(WANE_NO_FORCED_INLINE)) && !defined(__CUDA_ARCH__)
 #define WANE_HOST_INLINE inline
 #define WANE_INLINE_LAMBDA

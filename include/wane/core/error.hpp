@@ -1,4 +1,4 @@
-// wane::error, thrown at the public door, and the checks that throw it.
+// wane::error, the exception for a wrong argument, and require, which throws it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -26,7 +26,7 @@ struct message_part {
   void (*write)(std::ostream& to, void const* what);
 };
 
-// A number as the fewest digits that tell it from its neighbours, anything else as it is printed.
+// Floating-point numbers are written with the fewest digits that identify them; all else by <<.
 template <class Part>
 message_part part_of_message(Part const& part) {
   if constexpr (std::is_convertible_v<Part const&, char const*>) {
@@ -45,7 +45,7 @@ message_part part_of_message(Part const& part) {
   }
 }
 
-// Not a template: every check of a program shares it.
+// No template, so that it is compiled once for all checks.
 [[noreturn, gnu::cold]] inline void throw_error(message_part const* parts, std::size_t count) {
   std::ostringstream message;
   for (std::size_t n = 0; n < count; ++n) parts[n].write(message, parts[n].what);
@@ -56,8 +56,9 @@ message_part part_of_message(Part const& part) {
 
 namespace wane {
 
+//   require(beta > 0, "beta is ", beta, "; it must be positive");
+//
 // Throws wane::error with the concatenated parts unless `condition` holds.
-// require(beta > 0, "beta is ", beta, "; it must be positive");
 template <class... Parts>
 void require(bool condition, Parts const&... parts) {
   if (condition) return;

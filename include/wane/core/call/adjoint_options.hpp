@@ -6,17 +6,19 @@
 
 namespace wane {
 
-// Every field may be left out; initial, packed, lengths, direction and threads are those of the
-// run.
+//   adjoint(op, output_gradient, gradients, adjoint_options<float>{.initial = state});
+//
+// Every field may be left out. The fields initial, packed, lengths, direction and threads have the
+// same values as in the run. State is the precision of the carried state.
 template <class State>
 struct adjoint_options {
   state_view<State const> initial = {};
-  // dL/d(final state), where the loss looks at it.
+  // dL/d(final state); zero when absent.
   state_view<State const> final_gradient = {};
   // Receives dL/d(initial state).
   state_view<State> initial_gradient = {};
   packed_sequences packed = {};
-  // Output gradients of padding are not read, and the gradients of its tokens not written.
+  // Output gradients of padding are not read. Gradients of its tokens are not written.
   std::span<index const> lengths = {};
   wane::direction direction = direction::forward;
   int threads = 0;
@@ -26,7 +28,7 @@ struct adjoint_options {
 
 namespace wane::impl {
 
-// The options of the run that this adjoint belongs to, without its outputs.
+// The options of the run that is differentiated, without its final and kept states.
 template <class State>
 run_options<State> run_of(adjoint_options<State> const& options) {
   return {.initial = options.initial,

@@ -1,4 +1,4 @@
-// The checks at the door of a call: shapes and parameters of an operator, its states, its outputs.
+// The checks at the start of a call: shapes and parameters of an operator, its states and outputs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace wane::impl {
 
-// Compile errors for tokens whose terms contradict each other.
+// Fails to compile, with a sentence, where the terms of a token contradict each other.
 template <class Op>
 consteval void check_terms() {
   using Token = token_of<Op>;
@@ -54,7 +54,7 @@ recurrence_shape checked_extents(Op const& op) {
   return shape;
 }
 
-// The same, and checks the parameters, which the host must be able to read.
+// As checked_extents, and also checks the parameters. The host must be able to read them.
 template <class Op>
 recurrence_shape checked_shape(Op const& op) {
   recurrence_shape const shape = checked_extents(op);
@@ -62,7 +62,7 @@ recurrence_shape checked_shape(Op const& op) {
   return shape;
 }
 
-// Kept states that do not fit, or whose tokens fall.
+// Throws wane::error where a kept state does not fit, or has fewer tokens than the one before it.
 template <class State>
 void check_kept_states(std::span<kept_state<State> const> keep, index sequences,
                        recurrence_shape const& shape) {
@@ -76,7 +76,7 @@ void check_kept_states(std::span<kept_state<State> const> keep, index sequences,
   }
 }
 
-// Throws wane::error where what a run takes does not fit; returns the number of sequences.
+// Throws wane::error where an argument of a run does not fit. Returns the number of sequences.
 template <class Op, class Out, class State>
 index check_run(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = checked_shape(op);
@@ -89,7 +89,7 @@ index check_run(Op const& op, sequence_view<Out> const& output, run_options<Stat
   return sequences;
 }
 
-// Throws wane::error where what an adjoint takes does not fit; returns the number of sequences.
+// Throws wane::error where an argument of an adjoint does not fit. Returns the number of sequences.
 template <class Op, class Out, class State>
 index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
                    adjoint_options<State> const& options) {
@@ -103,7 +103,8 @@ index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
   return sequences;
 }
 
-// Throws wane::error where the tensors of gradients do not fit the operator.
+// Throws wane::error where a tensor of `to` does not fit the operator. A check is optional for the
+// type of `to`, and may take the shape, the operator, or the shape and the number of sequences.
 template <class Op, class Gradients>
 void check_gradients(Op const& op, Gradients const& to, index sequences) {
   recurrence_shape const shape = op.shape();

@@ -10,13 +10,16 @@
 
 namespace wane {
 
-// The state to keep after `tokens` tokens of every sequence, in the order of the run.
+// `state` receives the state after the first `tokens` tokens of every sequence, in the order of the
+// run.
 template <class State>
 struct kept_state {
   index tokens;
   state_view<State> state;
 };
 
+//   run(op, output, run_options<float>{.initial = state, .final = state});
+//
 // Every field may be left out. State is the precision of the carried state.
 template <class State>
 struct run_options {
@@ -24,30 +27,31 @@ struct run_options {
   state_view<State const> initial = {};
   // Receives the state after the last token. May be the same memory as `initial`.
   state_view<State> final = {};
-  // States on the way, which another run can begin with (a cache of prefixes); their tokens must
-  // not fall. A sequence that ends earlier gives its last state. The run is then that of the pieces
-  // between them, one after the other.
+  // States to keep on the way, for example as a cache of prefixes: another run can begin with any
+  // of them. Their tokens must not decrease. A sequence that ends earlier gives its last state. The
+  // values are those of separate runs over the pieces between the kept states.
   std::span<kept_state<State> const> keep = {};
-  // Sequences of different lengths in one row; then the states are [N, H, rows, columns].
+  // Sequences of different lengths, end to end in one row. States are [N, H, rows, columns], where
+  // N is the number of sequences.
   packed_sequences packed = {};
-  // Sequences of different lengths in a padded batch, one entry a row: row b holds lengths[b]
-  // tokens and then padding, which is not read, and whose outputs are not written. Final states,
-  // and time in reverse, are those of the last token that is there.
+  // Sequences of different lengths in a padded batch: row b holds lengths[b] tokens and then
+  // padding. Padding is not read, and its outputs are not written. The final state is the state
+  // after token lengths[b] - 1; in reverse, time starts at that token.
   std::span<index const> lengths = {};
   // reverse: time runs from the last token to the first.
   wane::direction direction = direction::forward;
-  // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
+  // 0: OpenMP's default, or 1 inside a parallel region. Any number gives the same bits.
   int threads = 0;
-  // Lets threads also share one sequence, cut in time, where a channelwise recurrence in float or
-  // double has fewer sequences and heads than threads and tokens enough; elsewhere it changes
-  // nothing. The result then depends on the number of threads, within the rounding of a float state
-  // (docs/numerics.md) of the result of one.
+  // Lets threads share one sequence, cut in time. It has an effect on long channelwise recurrences
+  // in float or double that have fewer sequences times heads than threads. The result then depends
+  // on the number of threads. It differs from the result of one thread by the rounding of a float
+  // state (docs/numerics.md).
   bool threads_over_time = false;
 };
 
-// The same for step.
+//   step(op, output, state, step_options{.lengths = takes_token});
 struct step_options {
-  // As in run_options: of one token each, 1 says that a sequence takes it and 0 that it waits.
+  // As in run_options. With one token a sequence: 1 where the sequence takes it, 0 where it waits.
   std::span<index const> lengths = {};
 };
 
@@ -55,7 +59,7 @@ struct step_options {
 
 namespace wane::impl {
 
-// How many states a run has: one a sequence of the batch, or one a packed sequence.
+// The number of states of a run: one for each packed sequence, or one for each row of the batch.
 inline index sequences_of(recurrence_shape const& shape, packed_sequences const& packed) {
   return packed.present() ? packed.count() : shape.batch;
 }

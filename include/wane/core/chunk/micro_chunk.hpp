@@ -1,4 +1,4 @@
-// A micro-chunk: the terms of four tokens of a head, put together for the panels of its state.
+// micro_chunk: the terms of four tokens of a head, in the layout that panels of the state read.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,12 +8,13 @@
 
 namespace wane::impl {
 
-// With S the state before tokens 0..3, P_t = w_0 ... w_t, and everything below by row,
+// S is the state before tokens 0..3, and P_t = w_0 ... w_t. All products with P are row by row.
 //   u_t = (b_t P_{t-1})^T S + sum_{s<t} (b_t . k_s P_{t-1}/P_s) v_s + (b_t . a_s P_{t-1}/P_s) u_s
 //   y_t = (q_t P_t)^T S + sum_{s<=t} (q_t . k_s P_t/P_s) v_s + (q_t . a_s P_t/P_s) u_s
 //   S  <- P_3 S + sum_s (k_s P_3/P_s) v_s^T + (a_s P_3/P_s) u_s^T
-// where a is erase_write and b erase_read. Under the delta rule a = -k, and v_s - u_s takes the
-// place of v_s. Ratios P_t/P_s are products of the decays between, never quotients.
+// Here a is erase_write and b is erase_read. Under the delta rule a = -k, so that v_s - u_s
+// replaces v_s and the sums with a vanish. Ratios P_t/P_s are computed as products of the decays
+// after s, not as quotients.
 inline constexpr int micro_tokens = 4;
 
 enum class fading { none, head, row };
@@ -38,16 +39,18 @@ struct panel_form {
   using vector = simd<T, width>;
   static constexpr impl::fading fading = Fading;
   static constexpr impl::erasing erasing = Erasing;
-  // Vectors of `width` rows: queries and erase_reads; keys, erase_writes, and the decay's parts.
+  // Vectors of `width` rows. reads: queries, then erase_reads. writes: keys, then erase_writes,
+  // then the two parts of the decay P_3.
   static constexpr int reads = micro_tokens * (Erasing == erasing::none ? 1 : 2);
   static constexpr int keys = micro_tokens * (Erasing == erasing::general ? 2 : 1);
   static constexpr int writes = keys + (Fading == fading::row ? 2 : 0);
-  // Of an adjoint: keys, queries, erase_reads, erase_writes as tokens bring them, decays as
+  // Vectors of an adjoint: keys, queries, erase_reads and erase_writes, not faded, and decays as
   // factors.
   static constexpr int terms = 5 * micro_tokens;
 };
 
-// Products of two of a micro-chunk's tokens; only those of the sums above are set.
+// Dot products between rows of two tokens, [t][s], faded as in the sums above. Only products that
+// occur in those sums are set.
 template <class T>
 struct token_products {
   T query_key[micro_tokens][micro_tokens], read_key[micro_tokens][micro_tokens];
@@ -66,11 +69,12 @@ struct micro_chunk {
   T const *reads = nullptr,
           *writes = nullptr;  // [row / width][reads or writes][width]; zero beyond the last row
   token_products<T> products = {};
-  T whole = 1, rest = 0;  // P_3 of a head that fades
+  T whole = 1, rest = 0;  // P_3, where all rows of the head have the same decay
   T direct[micro_tokens] = {};
   bool has_direct = false;
-  int count = micro_tokens;  // tokens that are there
-  // Some decay is zero. A product with it is a reset only of finite numbers.
+  int count = micro_tokens;  // fewer at the end of a sequence
+  // Whether some decay is zero. Multiplication by zero resets finite numbers only, so a runner
+  // checks for NaN and infinity first.
   bool resets = false;
 };
 

@@ -11,7 +11,7 @@
 
 namespace wane::impl {
 
-// to[m N + n] = a_m . b_n, for M rows a and N rows b of `columns`, whole vectors.
+// to[m N + n] = a_m . b_n, for M rows a and N rows b. `columns` is a multiple of the vector width.
 template <int M, int N, class T>
 WANE_HOST_INLINE void row_products(T const* a, index a_stride, T const* b, index b_stride,
                                    index columns, T* to) {

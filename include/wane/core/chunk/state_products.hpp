@@ -8,14 +8,15 @@
 
 namespace wane::impl {
 
-// What tokens bring to the columns of a state, each [tokens][columns]; u and du where they erase.
+// Per-column terms of the tokens of a chunk, each [tokens][columns]. u and du are read only where
+// tokens erase.
 template <class T>
 struct chunk_columns {
   T const *dy, *v, *du, *u;
 };
 
-// Sums over the columns of a row, S being the state before a chunk and G the cotangent of that
-// after it: S dy_t, G v_t, S du_t, G u_t of every token, and S . G.
+// The sums over the columns of one row, in this order: S dy_t, G v_t, S du_t and G u_t of every
+// token, and S . G. S is the state before the chunk, G the cotangent of the state after it.
 template <class Form>
 struct product_numbers {
   static constexpr int tokens = Form::tokens;
@@ -27,7 +28,7 @@ struct product_numbers {
                        count = of_state + (fades ? 1 : 0);
 };
 
-// Those, and sums between the columns of two tokens.
+// Computes those sums for all rows, and the dot products between columns of two tokens.
 template <class Form>
 struct state_products : product_numbers<Form> {
   using numbers = product_numbers<Form>;
@@ -40,13 +41,14 @@ struct state_products : product_numbers<Form> {
   static constexpr bool erases = Form::erasing != erasing::none;
   static constexpr bool writes_erased = Form::erasing == erasing::general;
 
-  // Numbers in which `columns` columns of the four kinds lie side by side.
+  // The length of the array `packed` of take(), for `columns` columns.
   static index packed_size(index columns) { return of_state * columns; }
 
-  // Fills `products`, [rows / width][count][width], and takes the cotangent to the front:
+  // Fills `products`, [rows / width][count][width], and turns G into the cotangent of the state
+  // before the chunk:
   //   G <- P_3 G + sum_t (q_t P_t) dy_t^T + (b_t P_{t-1}) du_t^T
-  // S and G have rows `row_stride` apart and `columns`, a multiple of width. `each` of the lines
-  // `soon` are prefetched with every row.
+  // Rows of S and G are `row_stride` apart; `columns` is a multiple of width. With every row the
+  // next `each` addresses of `soon` are prefetched.
   [[gnu::noinline]] static void take(micro_chunk<T> const& chunk, chunk_columns<T> const& x,
                                      index rows, index columns, index row_stride, T const* s, T* g,
                                      T* packed, T* products, void const* const* soon, int each) {
@@ -73,7 +75,7 @@ struct state_products : product_numbers<Form> {
     }
   }
 
-  // The gradients of the products of a chunk's tokens.
+  // The gradients with respect to the products of two tokens.
   static void multiply(chunk_columns<T> const& x, index columns, token_products<T>& pairs) {
     multiply(x.dy, x.v, columns, pairs.query_key);
     if constexpr (erases) multiply(x.du, x.v, columns, pairs.read_key);

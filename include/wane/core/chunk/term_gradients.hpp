@@ -1,4 +1,4 @@
-// term_gradients: from the products of a chunk to the gradients of the terms of its tokens.
+// term_gradients: the gradients of the terms of a chunk's tokens, from the products of the chunk.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,11 +7,12 @@
 
 namespace wane::impl {
 
-// What reads row i of the state (q_t, b_t, and what follows the chunk) meets what was written there
-// (k_s, a_s, and the state before the chunk), faded by the decays between. A pair's number p, the
-// gradient of its product, gives p (what was written, faded) to the reader, p (the reader, faded)
-// to the writer, and to every decay between them what the pair is worth. Nothing is divided, and
-// decays meet no difference of sums.
+// In row i of the state, every reader r (q_t, b_t, the cotangent after the chunk) is multiplied by
+// every writer x before it (k_s, a_s, the state before the chunk) and by the decays w between them:
+//   product = r w_{s+1} ... w_t x        (b_t reads before decay t: its product ends with w_{t-1})
+// With p the gradient of that product, the reader receives p w_{s+1} ... w_t x, the writer receives
+// p w_{s+1} ... w_t r, and each decay w_n receives p times all factors but w_n (p times all factors
+// where decays are logs). Nothing is divided, and no gradient of a decay is a difference of sums.
 template <class Form, bool InLogs>
 class term_gradients {
  public:
@@ -20,9 +21,11 @@ class term_gradients {
   using of = product_numbers<Form>;
   static constexpr int tokens = Form::tokens;
 
-  // Of one vector of rows. term(kind, t): key, query, erase_read, erase_write and decay of token t;
-  // product(n): that of product_numbers; pair(kind, t, s): the gradient of query_key, read_key,
-  // query_write or read_write. put(kind, t, x) receives decay, key, query, erase_read, erase_write.
+  // The gradients of one vector of rows. Kinds are numbered in the order given here.
+  //   term(kind, t)     reads key, query, erase_read, erase_write, decay of token t
+  //   product(n)        reads sum n of product_numbers
+  //   pair(kind, t, s)  reads the gradient of query_key, read_key, query_write, read_write
+  //   put(kind, t, x)   receives the gradient of decay, key, query, erase_read, erase_write
   template <class Term, class Product, class Pair, class Put>
   WANE_INLINE static void take(Term const& term, Product const& product, Pair const& pair,
                                Put const& put) {
@@ -58,8 +61,8 @@ class term_gradients {
     });
   }
 
-  // From memory: terms, [5][tokens][width], and products, [count][width]; kind k of token t goes to
-  // to + t token_stride + k kind_stride.
+  // The same from arrays: terms [5][tokens][width], products [count][width]. The gradient of kind k
+  // and token t is stored at to + t token_stride + k kind_stride.
   WANE_HOST_INLINE static void take(T const* terms, T const* products,
                                     token_products<T> const& pairs, T* to, index token_stride,
                                     index kind_stride) {
@@ -78,12 +81,13 @@ class term_gradients {
   static constexpr bool fades = Form::fading != fading::none;
   static constexpr bool erases = Form::erasing != erasing::none;
 
-  // Meets what was written after token s (-1: before the chunk) with all that reads it; `arriving`
-  // is the gradient that what follows the chunk gives it. Returns its gradient.
+  // Multiplies one writer by all its readers, and returns the gradient of the writer. `written` is
+  // the writer of token s, or the state before the chunk for s = -1. `arriving` is the part of its
+  // gradient that comes from behind the chunk.
   template <int s, class OfQuery, class OfRead>
   WANE_INLINE vector follow(vector written, vector arriving, OfQuery const& of_query,
                             OfRead const& of_read) {
-    vector faded[tokens + 1];  // faded[t + 1]: after token t
+    vector faded[tokens + 1];  // faded[t + 1]: the writer after the decay of token t
     faded[s + 1] = written;
     unroll<tokens - 1 - s>([&](auto n) WANE_INLINE_LAMBDA {
       constexpr int t = s + 1 + n;

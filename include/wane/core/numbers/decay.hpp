@@ -1,4 +1,4 @@
-// A token's decay as the machine applies it: a plain factor, or 2^n + rest from its logarithm.
+// Decays in the form that is applied to a state: a plain factor, or 2^n + rest of a log decay.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -14,15 +14,15 @@ namespace wane {
 // The decay of a recurrence that never forgets: w = 1.
 struct no_decay {};
 
-// w itself. Any finite value; exactly 0 is a reset.
+// A decay held as the factor w. Any finite value is legal; exactly 0 is a reset.
 template <class V>
 struct plain_decay {
   V factor;
 };
 
-// w = whole + rest, whole a power of two (0 for a reset) and |rest| <= 0.42 whole. The state goes
-// through `whole` without rounding, so that log w = -1e-9 still forgets in float, where w itself
-// would round to 1.
+// w = whole + rest, where whole is a power of two (0 for a reset) and |rest| <= 0.42 whole.
+// Multiplying the state by `whole` does not round. A float therefore forgets with log w = -1e-9,
+// although w itself would round to 1.
 template <class V>
 struct split_decay {
   V whole, rest;
@@ -41,7 +41,7 @@ struct scalar_of_value<simd<T, W>> {
   using type = T;
 };
 
-// exp(x) - 1 by Taylor's series for |x| <= ln(2)/2, to less than half an ulp of truncation.
+// exp(x) - 1 by Taylor's series, for |x| <= ln(2)/2. The truncation error is below half an ulp.
 template <class V>
 WANE_INLINE V expm1_near_zero(V x) {
   using T = typename scalar_of_value<V>::type;
@@ -73,7 +73,7 @@ WANE_INLINE V expm1_near_zero(V x) {
 
 namespace wane {
 
-// Adding this rounds to a whole number and leaves it in the low bits: 1.5 * 2^(digits - 1).
+// 1.5 * 2^(digits - 1). x + rounding_shift is x rounded to an integer, which its low bits hold.
 template <class T>
 inline constexpr T rounding_shift = sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52);
 
@@ -84,7 +84,8 @@ namespace wane::impl {
 template <class T>
 using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
-// From rounding_shift + n the number 2^n, for n from the least normal exponent - 1 (giving 0) up.
+// 2^n, from shifted = rounding_shift + n. n is at least the least normal exponent - 1, where the
+// result is 0.
 template <class T>
 WANE_INLINE T power_of_two(T shifted) {
   constexpr auto zero = __builtin_bit_cast(bits_of<T>, rounding_shift<T>);
@@ -106,9 +107,9 @@ WANE_HOST_INLINE simd<T, W> power_of_two(simd<T, W> shifted) {
 
 namespace wane {
 
-// The decay whose natural logarithm is x: about one ulp, exactly 0 for -inf (and below the normal
-// numbers), NaN for NaN; a growth beyond e^88 (double: e^709) stays there. The same bits in one
-// number and in a vector.
+// The decay whose natural logarithm is x, within about one ulp. It is exactly 0 for -inf and for
+// results below the normal numbers, NaN for NaN, and at most e^88 (double: e^709). A number and a
+// lane of a vector give the same bits.
 template <class V>
 WANE_INLINE split_decay<V> decay_from_log(V x) {
   using T = typename impl::scalar_of_value<V>::type;
@@ -146,7 +147,7 @@ WANE_INLINE split_decay<V> decay_from_log(V x) {
   }
 }
 
-// w as one number.
+// The factor w of a decay, rounded to one number.
 template <class V>
 WANE_INLINE V factor_of(plain_decay<V> w) {
   return w.factor;
@@ -156,12 +157,13 @@ WANE_INLINE V factor_of(split_decay<V> w) {
   return w.whole + w.rest;
 }
 
-// Factors from here to 1 are used as 1 + excess where rounding their products would lose too much.
+// Factors from here to 1 are held as 1 + excess where rounding their products would lose too much.
 template <class T>
 inline constexpr T near_one = T(0.9375);
 
-// w s + b; a reset gives b even if s is NaN. A product rounded by itself would, with w just below
-// 1, lose a part of s each token and always the same way: there it is s + ((w - 1) s + b).
+// w s + b. A reset gives b even if s is NaN. Without a fused multiply-add, w s is rounded by
+// itself; for w just below 1 that error has the same sign at every token and adds up. Such w
+// therefore give s + ((w - 1) s + b).
 template <class V>
 WANE_INLINE V carried(no_decay, V s, V b) {
   return s + b;

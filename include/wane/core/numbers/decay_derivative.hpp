@@ -1,4 +1,4 @@
-// Decays as an adjoint applies them: widened to lanes, conjugated, differentiated.
+// Decays for an adjoint: copied to all lanes of a vector, conjugated, differentiated.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,7 @@ namespace wane::impl {
 
 using wane::conjugate;
 
-// A decay for all lanes of V.
+// The same decay in every lane of V.
 template <class V>
 no_decay widen(no_decay) {
   return {};
@@ -21,7 +21,7 @@ template <class V, class D>
 split_decay<V> widen(split_decay<D> w) {
   return {V(w.whole), V(w.rest)};
 }
-// w = 1.
+// Sets w = 1.
 inline void never_fade(no_decay&) {}
 template <class V>
 void never_fade(plain_decay<V>& w) {
@@ -42,7 +42,7 @@ WANE_INLINE split_decay<V> conjugate(split_decay<V> w) {
   return {conjugate(w.whole), conjugate(w.rest)};
 }
 
-// d(w s)/d(log w) = w s, and d(w s)/dw = s.
+// The derivative of w s by what the token states: d(w s)/d(log w) = w s, or d(w s)/dw = s.
 template <class V>
 WANE_INLINE V decay_derivative(no_decay, V) {
   return V(0);
@@ -56,7 +56,7 @@ WANE_INLINE V decay_derivative(split_decay<V> w, V s) {
   return carried(w, s, V(real_type<typename scalar_of_value<V>::type>(0)));
 }
 
-// sum + rate g, where a rate that resets, -infinity, counts nothing.
+// sum + rate g. Where g is 0 it is sum, because a rate of -infinity, a reset, would give NaN.
 template <class V>
 WANE_INLINE V by_rate(V rate, V g, V sum) {
   return where_zero(g, sum, multiply_add(rate, g, sum));

@@ -1,4 +1,4 @@
-// flush_denormals: while it lives, this thread treats denormal numbers as zero.
+// flush_denormals: a guard; until it is destroyed, its thread treats denormal numbers as zero.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,8 +10,10 @@
 
 namespace wane::impl {
 
-// Products of decays underflow; a processor that handles denormals in microcode then runs up to
-// 26 times slower. The thread's setting is restored at the end.
+//   flush_denormals const guard;
+//
+// Products of decays underflow, and processors that handle denormals in microcode then run up to
+// 26 times slower. The destructor restores the setting of the thread.
 class flush_denormals {
  public:
 #if defined(__x86_64__)

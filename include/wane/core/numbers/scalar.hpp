@@ -1,4 +1,4 @@
-// Scalars: the index type, real and complex arithmetic that is the same on host and device.
+// The index type, and real and complex arithmetic that is the same on host and device.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -27,11 +27,11 @@ template <class T>
 struct real_part_of<std::complex<T>> {
   using type = T;
 };
-// T itself, or the type of the parts of a complex T.
+// T for a real T, and the type of the real and imaginary parts for a complex T.
 template <class T>
 using real_type = typename real_part_of<T>::type;
 
-// The real part of any scalar.
+// The real part of z; z itself for a real T.
 template <class T>
 WANE_HOST_DEVICE real_type<T> real_part(T const& z) {
   if constexpr (is_complex<T>)
@@ -40,7 +40,7 @@ WANE_HOST_DEVICE real_type<T> real_part(T const& z) {
     return z;
 }
 
-// x as another type; of a complex number, where that is real, its real part.
+// x converted to another type. Complex to real takes the real part.
 template <class To, class From>
 WANE_INLINE To convert(From const& x) {
   if constexpr (is_complex<From> && !is_complex<To>)
@@ -49,7 +49,7 @@ WANE_INLINE To convert(From const& x) {
     return static_cast<To>(x);
 }
 
-// The type a stored value is computed in: itself, or float for the 16-bit storage types.
+// The type that computes with stored values: float for 16-bit storage types, otherwise T.
 template <class T>
 struct widened_type {
   using type = T;
@@ -63,21 +63,21 @@ WANE_INLINE V multiply(V const& a, std::type_identity_t<V> const& b) {
   return a * b;
 }
 
-// a b + c, contracted to one rounding where the machine has a fused multiply-add.
+// a b + c. The compiler contracts it to one rounding where the machine has a fused multiply-add.
 template <class V>
 WANE_INLINE V multiply_add(V const& a, std::type_identity_t<V> const& b,
                            std::type_identity_t<V> const& c) {
   return a * b + c;
 }
 
-// The part of a sum that belongs to a gradient: z for reals, the conjugate for complex numbers.
+// The complex conjugate; z itself for a real number.
 template <class T>
 WANE_INLINE T conjugate(T const& z) {
   return z;
 }
 
-// std::complex by its parts, because its own product tests for NaN. (On a device std::complex needs
-// nvcc --expt-relaxed-constexpr.)
+// Complex arithmetic on the two parts, because the product of std::complex tests for NaN. On a
+// device std::complex needs nvcc --expt-relaxed-constexpr.
 template <class T>
 WANE_INLINE std::complex<T> conjugate(std::complex<T> const& z) {
   auto const& [re, im] = reinterpret_cast<T const(&)[2]>(z);

@@ -1,8 +1,8 @@
-// simd<T, W>: W numbers that the processor treats at once; the home of vector intrinsics.
+// simd<T, W>: a vector of W numbers with elementwise arithmetic.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-// All of <immintrin.h> takes a quarter of a second to read, a few intrinsics of SSE2 nearly none.
+// <immintrin.h> takes a quarter of a second to compile, <emmintrin.h> nearly no time.
 #if defined(__AVX__) && !defined(__CUDA_ARCH__)
 #include <immintrin.h>
 #elif defined(__x86_64__) && !defined(__CUDA_ARCH__)
@@ -25,7 +25,7 @@ inline constexpr int simd_bytes = 32;
 inline constexpr int simd_bytes = 16;
 #endif
 
-// How many T the widest vectors of this build hold.
+// The number of T in the widest vector of this build.
 template <class T>
 inline constexpr int simd_width = simd_bytes / static_cast<int>(sizeof(T));
 
@@ -42,7 +42,7 @@ struct simd {
   simd() = default;
   template <class Vector>
   requires(!std::is_arithmetic_v<Vector> && sizeof(Vector) == W * sizeof(T)) WANE_HOST_INLINE
-      simd(Vector const& x)  // by reference: clang warns of vectors by value that are emulated
+      simd(Vector const& x)  // by reference: clang warns of emulated vectors passed by value
       : v(x) {}
   template <class Scalar>
   requires std::is_arithmetic_v<Scalar> WANE_HOST_INLINE explicit(!std::same_as<Scalar, T>)
@@ -73,15 +73,16 @@ WANE_HOST_INLINE simd<T, W> multiply_add(simd<T, W> a, simd<T, W> b, simd<T, W> 
   return a.v * b.v + c.v;
 }
 
-// Does multiply_add of real numbers round once?
+// Whether multiply_add of real numbers rounds once.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__CUDA_ARCH__)
 inline constexpr bool simd_contracts = true;
 #else
 inline constexpr bool simd_contracts = false;
 #endif
 
-// a b + c with one rounding, on every machine: what a b - round(a b) needs, which multiply_add may
-// turn into zero. Without the instruction it goes lane by lane.
+// a b + c with one rounding on every machine. It gives the rounding error of a product,
+// a b - round(a b), for which multiply_add may give zero. Without the instruction it is computed
+// lane by lane.
 template <class T, int W>
 WANE_HOST_INLINE simd<T, W> fused_multiply_add(simd<T, W> a, simd<T, W> b, simd<T, W> c) {
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
@@ -96,7 +97,7 @@ WANE_HOST_INLINE simd<T, W> fused_multiply_add(simd<T, W> a, simd<T, W> b, simd<
   return y;
 }
 
-// b where a is zero, otherwise c, number by number: a reset ignores what the state holds.
+// Lane by lane: b where a is zero, otherwise c. A select, so that a reset ignores a NaN in c.
 template <class T, int W>
 WANE_HOST_INLINE simd<T, W> where_zero(simd<T, W> a, simd<T, W> b, simd<T, W> c) {
   return (a.v == typename simd<T, W>::vector{}) ? b.v : c.v;
@@ -106,7 +107,7 @@ WANE_INLINE T where_zero(T a, T b, T c) {
   return a == T(0) ? b : c;
 }
 
-// a where x is below bound, otherwise b, number by number.
+// Lane by lane: a where x < bound, otherwise b.
 template <class T, int W>
 WANE_HOST_INLINE simd<T, W> where_below(simd<T, W> x, simd<T, W> bound, simd<T, W> a,
                                         simd<T, W> b) {
@@ -125,7 +126,7 @@ WANE_HOST_INLINE simd<To, W> convert(simd<From, W> x) {
     return __builtin_convertvector(x.v, typename simd<To, W>::vector);
 }
 
-// The larger and the smaller of bound and x; x where x is NaN.
+// at_least: the larger of bound and x; at_most: the smaller. Both return x where x is NaN.
 template <class T, int W>
 WANE_HOST_INLINE simd<T, W> at_least(simd<T, W> bound, simd<T, W> x) {
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)

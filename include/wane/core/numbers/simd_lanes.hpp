@@ -1,4 +1,4 @@
-// Lanes of a simd moved, compared and summed; partial loads and stores, stores past the caches.
+// Lanes of a simd: shuffles, comparisons, sums, partial loads and stores, streaming stores.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace wane::impl {
 
-// Lane l takes number From{}(l) of x followed by y; the order is known at compile time.
+// Lane l of the result is element From{}(l) of the 2 W numbers x, y. The order is constant.
 template <class From, class T, int W>
 WANE_HOST_INLINE simd<T, W> shuffle(simd<T, W> x, simd<T, W> y, From) {
 #ifdef __clang__
@@ -22,11 +22,11 @@ WANE_HOST_INLINE simd<T, W> shuffle(simd<T, W> x, simd<T, W> y, From) {
 #endif
 }
 
-// Lane l takes lane l - N of x; the first N lanes take the last lanes of `before`.
+// Lane l of the result is lane l - N of x. The first N lanes are the last N lanes of `before`.
 template <int N, class T, int W>
 WANE_HOST_INLINE simd<T, W> shift_up(simd<T, W> x, simd<T, W> before) {
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
-  if constexpr (W * sizeof(T) == 64) {  // keeps both operands, unlike a permutation of two
+  if constexpr (W * sizeof(T) == 64) {  // valignr overwrites no operand; vpermt2 does
     using vector = typename simd<T, W>::vector;
     auto const high = __builtin_bit_cast(__m512i, x.v), low = __builtin_bit_cast(__m512i, before.v);
     if constexpr (sizeof(T) == 4)
@@ -46,21 +46,21 @@ WANE_HOST_INLINE simd<T, W> repeat_last(simd<T, W> x) {
       x, x, [](int l) constexpr { return W - N + l % N; });
 }
 
-// Groups of N lanes in reverse order, each group as it was.
+// Groups of N lanes in reverse order. The order within a group is kept.
 template <int N, class T, int W>
 WANE_HOST_INLINE simd<T, W> reverse_groups(simd<T, W> x) {
   return shuffle(
       x, x, [](int l) constexpr { return W - N - l / N * N + l % N; });
 }
 
-// Of the groups of N lanes of x followed by y, the even ones (Odd = 0) or the odd ones.
+// The even groups (Odd = 0) or the odd groups (Odd = 1) of N lanes of x, and then those of y.
 template <int N, int Odd, class T, int W>
 WANE_HOST_INLINE simd<T, W> every_other(simd<T, W> x, simd<T, W> y) {
   return shuffle(
       x, y, [](int l) constexpr { return (2 * (l / N) + Odd) * N + l % N; });
 }
 
-// Bit l says whether lane l of x is below that of bound.
+// Bit l is set where lane l of x is less than lane l of bound.
 template <class T, int W>
 WANE_HOST_INLINE unsigned lanes_below(simd<T, W> x, simd<T, W> bound) {
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
@@ -90,7 +90,7 @@ WANE_HOST_INLINE T sum(simd<T, W> x) {
   return total;
 }
 
-// Lane l is the sum of x[l].
+// Lane l of the result is the sum of the lanes of x[l].
 template <class T, int W, int Count = W>
 WANE_HOST_INLINE simd<T, W> sums(simd<T, W> const* x) {
   if constexpr (Count > 1) {
@@ -100,7 +100,7 @@ WANE_HOST_INLINE simd<T, W> sums(simd<T, W> const* x) {
   return *x;
 }
 
-// The first `count` numbers at p, zero in the other lanes; nothing else is read.
+// The first `count` numbers at p, and zero in the other lanes. No other memory is read.
 template <class T, int W>
 WANE_HOST_INLINE simd<T, W> load_first(T const* p, int count) {
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
@@ -125,7 +125,8 @@ WANE_HOST_INLINE void store_first(T* p, int count, simd<T, W> x) {
   for (int lane = 0; lane < count; ++lane) p[lane] = x[lane];
 }
 
-// A store that goes round the caches; p is aligned to the size of x. Ends with stream_fence().
+// A store that bypasses the caches. p is aligned to the size of x. Call stream_fence() after the
+// last of these stores, so that other threads see them.
 template <class T, int W>
 WANE_HOST_INLINE void stream(T* p, simd<T, W> x) {
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)

@@ -1,4 +1,4 @@
-// What softmax is made of: e^x, and logarithms of weights that a weight of 0 may be multiplied by.
+// Parts of softmax: e^x, the level of scores, and logarithms of weights that are always finite.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace wane::impl {
 
-// nvcc compiles its callers, which are for the host, for the device too, where there are no
-// vectors.
+// e^x. nvcc compiles the host functions that call it for the device, too, where vectors do not
+// exist; that code never runs.
 template <class V>
 WANE_HOST_INLINE V exponential(V x) {
 #ifdef __CUDA_ARCH__
@@ -19,14 +19,15 @@ WANE_HOST_INLINE V exponential(V x) {
 #endif
 }
 
-// The level that scores are taken relative to, their greatest; 0 where all are -inf.
+// The number to subtract from scores before e^x: the greatest score, or 0 where all are -inf.
 template <class V>
 WANE_HOST_INLINE V softmax_level(V greatest) {
   using T = typename scalar_of_value<V>::type;
   return where_below(greatest, V(std::numeric_limits<T>::lowest()), V(T(0)), greatest);
 }
 
-// score - level; where that weighs nothing, a finite number.
+// score - level, but finite where it is -inf. The weight e^x is 0 there, and 0 times -inf, in the
+// gradient of an entropy, would be NaN.
 template <class V>
 WANE_HOST_INLINE V log_weight(V score, V level) {
   using T = typename scalar_of_value<V>::type;

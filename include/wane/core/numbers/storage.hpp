@@ -10,7 +10,7 @@
 
 namespace wane::impl {
 
-// x < bound ? a : b, for words or vectors of them that are 2^31 at most.
+// x < bound ? a : b, for a word or a vector of words. x and bound are at most 2^31.
 template <std::uint32_t bound, class Words>
 WANE_INLINE Words where_less(Words const& x, Words const& a, Words const& b) {
   return b ^ ((0u - ((x - bound) >> 31)) & (a ^ b));
@@ -20,8 +20,8 @@ WANE_INLINE Words where_less(Words const& x, Words const& a, Words const& b) {
 
 namespace wane {
 
-// Both have the formulas of their bits, for one number and for vectors of them: widen gives the
-// bits of a float, narrow takes them.
+// widen turns the bits of a stored number into the bits of a float, and narrow turns them back.
+// Words is one 32-bit word or a vector of them; Floats is the same of floats.
 
 // The upper half of a float: 8 exponent bits, 8 significant bits.
 struct bfloat16 {
@@ -66,7 +66,8 @@ struct float16 {
     return __builtin_bit_cast(float, widen<float>(std::uint32_t{bits}));
   }
 
-  // The subnormal numbers are multiples of 2^-24, the spacing of floats from 1/2 to 1.
+  // Subnormal numbers are multiples of 2^-24, which is the spacing of floats from 1/2 to 1. So
+  // adding or subtracting 1/2 aligns their bits with those of a float.
   template <class Floats, class Words>
   WANE_INLINE static Words widen(Words const& half) {
     Words const sign = (half & 0x8000u) << 16, magnitude = half & 0x7fffu;
@@ -103,15 +104,16 @@ struct widened_type<float16> {
 
 namespace wane::impl {
 
-// nvcc has no vectors of 16-bit numbers, but looks the names of their functions up.
+// nvcc has no vectors of 16-bit numbers, but has to find functions of these names. No tensor holds
+// no_lanes, so they are never called.
 struct no_lanes;
 template <int W>
 void load_lanes(no_lanes const*);
 template <class V>
 void store_lanes(no_lanes*, V);
 
-#if !defined(__CUDACC__)  // nvcc has no vectors where code is for both sides; there one by one
-// Numbers of 16 bits side by side, as floats.
+#if !defined(__CUDACC__)  // under nvcc numbers are converted one by one
+// The vector types that convert W neighbouring 16-bit numbers to floats and back.
 template <int W>
 struct stored_words {
   typedef std::uint16_t halves __attribute__((vector_size(W * 2)));

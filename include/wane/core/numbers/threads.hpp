@@ -1,4 +1,4 @@
-// Threads: how many a call uses, and tasks carried out by them.
+// Threads: how many a call uses, and loops over tasks that threads share.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace wane::impl {
 
-// The number asked for; for 0 OpenMP's default, or one inside somebody's parallel region.
+// `asked`; for 0, OpenMP's default, or 1 inside a parallel region. Throws wane::error below 0.
 inline int threads_to_use(int asked) {
   require(asked >= 0, "threads is ", asked, "; it must be 0 (the default) or positive");
 #ifdef _OPENMP
@@ -23,7 +23,7 @@ inline int threads_to_use(int asked) {
 #endif
 }
 
-// Calls task(i) for 0 <= i < count, in any order, denormals flushed. No task may throw.
+// Calls task(i) for 0 <= i < count in any order. Denormals are flushed. No task may throw.
 template <class Task>
 void for_each_task(index count, int threads, Task const& task) {
 #ifdef _OPENMP
@@ -42,7 +42,8 @@ void for_each_task(index count, int threads, Task const& task) {
   for (index i = 0; i < count; ++i) task(i);
 }
 
-// Calls member(i) for 0 <= i < team, all at the same time; false when there are fewer threads.
+// Calls member(i) for 0 <= i < team, all at the same time, so that members may wait for each other.
+// Returns false, and calls nothing, when OpenMP gives fewer threads.
 template <class Member>
 bool as_team(int team, Member const& member) {
 #ifdef _OPENMP

@@ -1,4 +1,4 @@
-// unroll<N>(body): body(0) ... body(N - 1) written out, so that arrays indexed there are registers.
+// unroll<N>(body): calls body(0) ... body(N - 1) without a loop, so that arrays become registers.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +9,8 @@
 
 namespace wane::impl {
 
-// `body` takes a std::integral_constant<int, n>.
+//   unroll<4>([&](auto n) { sum[n] = multiply_add(a[n], b, sum[n]); });
+// n is a std::integral_constant<int, n>.
 template <int N, class Body>
 WANE_INLINE void unroll(Body&& body) {
   [&]<int... n>(std::integer_sequence<int, n...>) WANE_INLINE_LAMBDA {

@@ -1,4 +1,4 @@
-// wider: the type that holds sums over many tokens, double for float.
+// wider<T>: the type that holds sums over many tokens, double for float.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace wane::impl {
 
-// Sums over many tokens are held in double.
+// float becomes double, complex float becomes complex double; other types stay.
 template <class T>
 struct wider_type {
   using type = T;
@@ -30,7 +30,7 @@ template <class T>
 T sum(T const& x) {
   return x;
 }
-// As its receiver keeps it: the lanes, or their sum.
+// x as type A: the vector itself where A is the vector's type, otherwise the sum of its lanes.
 template <class A, class V>
 WANE_HOST_INLINE A gathered(V const& x) {
   if constexpr (std::is_same_v<A, V>)
