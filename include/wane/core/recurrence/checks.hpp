@@ -1,4 +1,4 @@
-// Checks that tensors fit a recurrence, each failure a sentence that names the tensor.
+// Checks that tensors fit a recurrence. The error names the tensor, its extent and the right one.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,11 +7,12 @@
 
 namespace wane {
 
+//   check_extent("decay", "heads", decay.extent[2], shape.heads);
 inline void check_extent(char const* name, char const* what, index is, index must_be) {
   require(is == must_be, name, " has ", what, " ", is, "; it must be ", must_be);
 }
 
-// The shape of tensors that have rows in the place of columns, [B, T, H, rows].
+// The shape of tensors by row, [B, T, H, rows]: check(name, tensor, shape_of_rows(shape)).
 struct shape_of_rows : recurrence_shape {
   explicit shape_of_rows(recurrence_shape const& shape) : recurrence_shape(shape) {}
 };
@@ -20,7 +21,8 @@ struct shape_of_rows : recurrence_shape {
 
 namespace wane::impl {
 
-// [B, T, H, C] values, which only an empty recurrence may lack; `what` there are C of.
+// Checks a tensor [B, T, H, C], C = channels, which a message calls `what`. Only an empty tensor
+// may have no data.
 template <class T>
 void check_channels(char const* name, sequence_view<T> const& values, recurrence_shape const& shape,
                     char const* what, index channels) {
@@ -36,6 +38,10 @@ void check_channels(char const* name, sequence_view<T> const& values, recurrence
 
 namespace wane {
 
+//   check("value", value, shape);                 // [B, T, H, columns]
+//   check("key", key, shape_of_rows(shape));      // [B, T, H, rows]
+//
+// Throws wane::error where an extent differs from the shape, or data is missing.
 template <class T>
 void check(char const* name, sequence_view<T> const& values, recurrence_shape const& shape) {
   impl::check_channels(name, values, shape, "columns", shape.columns);
@@ -45,7 +51,7 @@ void check(char const* name, sequence_view<T> const& values, shape_of_rows const
   impl::check_channels(name, values, shape, "rows", shape.rows);
 }
 
-// [B, T, H] numbers, one a token and head.
+// The same for [B, T, H], one number for each token and head.
 template <class T>
 void check(char const* name, token_view<T> const& values, recurrence_shape const& shape) {
   check_extent(name, "batch", values.extent[0], shape.batch);
@@ -55,7 +61,7 @@ void check(char const* name, token_view<T> const& values, recurrence_shape const
           " has no data; it must point to its values");
 }
 
-// The same for a tensor that may be absent.
+// The same for a tensor that may be absent: without data it is not checked.
 template <class T, class Shape>
 void check_if_present(char const* name, sequence_view<T> const& values, Shape const& shape) {
   if (values.data) check(name, values, shape);

@@ -1,4 +1,4 @@
-// composed_effect: what many tokens do to a state, exact enough for the slowest decays.
+// composed_effect: the effect of many tokens on a state, accurate for the slowest decays.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,16 +6,16 @@
 
 namespace wane::impl {
 
-// S -> decay S + drive. The decay of many tokens is held in double, real or complex, so that a
-// segment in float forgets what its tokens forget one by one, and a product leaves the range of
-// float where no state does. A decay of exactly 0 is a reset.
+// S -> decay S + drive. The product of decays is held in double, real or complex, for two reasons:
+// a product of floats near 1 would lose what each of them forgets, and it can leave the range of
+// float although every state stays within it. A decay of exactly 0 is a reset.
 template <class V>
 struct composed_effect {
   using wide = std::conditional_t<is_complex<V>, std::complex<double>, double>;
   wide decay{1};
   V drive{0};
 };
-// In double the product is decay + lost, the second what rounding took from it (Dekker 1971).
+// In double the product is decay + lost, where lost is the rounding error (Dekker 1971).
 template <>
 struct composed_effect<double> {
   using wide = double;
@@ -30,8 +30,8 @@ WANE_INLINE bool is_infinite(V x) {
     return x == V(HUGE_VAL) || x == V(-HUGE_VAL);
 }
 
-// The state after the segment. However small the decay, a NaN stays; only a reset forgets it. A
-// state of 0 becomes what is written, however much decays have grown.
+// The state after the tokens. Only a reset forgets a NaN; a decay that is merely small keeps it. A
+// state of 0 gives the drive, even where the decay is infinite.
 template <class V>
 WANE_INLINE V state_after(composed_effect<V> const& e, V state) {
   using wide = typename composed_effect<V>::wide;
@@ -43,15 +43,15 @@ WANE_INLINE V state_after(composed_effect<V> const& e, V state) {
     return static_cast<V>(multiply_add(e.decay, wide(state), wide(e.drive)));
 }
 
-// The product of two decays, where neither is a reset: one that is too small for a double stays
-// the least of them.
+// The product of two decays that are not resets. Where it underflows it is the least positive
+// double, because 0 would be a reset.
 template <class Wide>
 WANE_INLINE Wide product_of_decays(Wide a, Wide b) {
   Wide const product = multiply(a, b);
   return product == Wide(0) ? Wide(4.9406564584124654e-324) : product;
 }
 
-// `first`, and after it `second`, whose drive is given: that of both.
+// The effect of `first` and then `second`. `drive` is the drive of the result.
 template <class V>
 WANE_INLINE composed_effect<V> joined(composed_effect<V> const& first,
                                       composed_effect<V> const& second, V drive) {
@@ -62,7 +62,7 @@ WANE_INLINE composed_effect<V> joined(composed_effect<V> const& first,
   if (first.decay == wide(0) || second.decay == wide(0)) {
     both.decay = wide(0);
   } else if constexpr (std::is_same_v<V, double>) {
-    // As a fused multiply-add, which no compiler can contract with what follows.
+    // A fused multiply-add, so that no compiler contracts the product with the next operation.
     double const product = std::fma(second.decay, first.decay, -0.0);
     double const rounded_away = std::fma(second.decay, first.decay, -product);
     double const small =
@@ -83,7 +83,7 @@ WANE_INLINE composed_effect<V> then(composed_effect<V> const& first,
   return joined(first, second, state_after(second, first.drive));
 }
 
-// `first`, and after it a token of decay w and write b.
+// The effect of `first` and then a token with decay w and write b.
 template <class V>
 WANE_INLINE composed_effect<V> then_token(composed_effect<V> const& first, no_decay, V b) {
   composed_effect<V> both = first;
@@ -105,7 +105,7 @@ WANE_INLINE composed_effect<V> then_token(composed_effect<V> const& first, split
   return joined(first, token, carried(w, first.drive, b));
 }
 
-// A reset to b.
+// The effect that replaces any state by b.
 template <class V>
 WANE_INLINE composed_effect<V> reset_to(V b) {
   composed_effect<V> reset;

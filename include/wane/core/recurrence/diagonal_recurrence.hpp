@@ -1,4 +1,4 @@
-// diagonal_recurrence: everything that run, step and adjoint take.
+// diagonal_recurrence: the concept of all operators that run, step and adjoint take.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,8 +6,10 @@
 
 namespace wane {
 
-// S_t = diag(w_t) S_{t-1} + F(x_t, S_{t-1}): an operator that brings terms, one with a step of its
-// own, a memory with a penalty, or a pair of these.
+//   static_assert(wane::diagonal_recurrence<my_operator>);
+//
+// S_t = diag(w_t) S_{t-1} + F(x_t, S_{t-1}). An operator has terms, a step of its own, or a
+// penalty, or is a pair of operators.
 template <class Op>
 concept diagonal_recurrence = affine_recurrence<Op> || stepwise_recurrence<Op> ||
     penalised_memory<Op> || paired_recurrence<Op>;

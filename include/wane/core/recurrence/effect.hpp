@@ -1,4 +1,4 @@
-// The effect of a piece of sequence on a state, S -> decay o S + drive, and its algebra.
+// The effect of a piece of a sequence on a state, S -> decay o S + drive, and its algebra.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,23 +8,26 @@
 
 namespace wane {
 
-// What a segment does to a state element: S -> decay S + drive. Effects compose associatively,
-// with `effect{}` as identity: threads, blocks, machines, prefix caches and snapshots may each
-// hold the effect of their own piece. V is a number (real or complex) or a simd of them.
+//   state = apply(then(first, second), state);  // = apply(second, apply(first, state))
+//
+// The effect of a piece on one state element: S -> decay S + drive. `then` is associative, and
+// `effect{}` is its identity. Threads, blocks, machines, prefix caches and snapshots can therefore
+// each hold the effect of one piece. V is a number, real or complex, or a simd of numbers.
 template <class V>
 struct effect {
   V decay = V(1);
   V drive = V(0);
 };
 
-// The same with log decay: sums of logs keep what a product near 1 would round away. -inf resets.
+// The same with the log of the decay, because products of factors near 1 round more than sums of
+// logs do. -inf resets.
 template <class V>
 struct log_effect {
   V log_decay = V(0);
   V drive = V(0);
 };
 
-// `first`, and after it `second`.
+// The effect of `first` and then `second`. A reset in `second` ignores `first`, NaN included.
 template <class V>
 WANE_INLINE effect<V> then(effect<V> const& first, effect<V> const& second) {
   return {where_zero(second.decay, V(0), multiply(second.decay, first.decay)),
@@ -37,7 +40,7 @@ WANE_INLINE log_effect<V> then(log_effect<V> const& first, log_effect<V> const& 
           carried(w, first.drive, second.drive)};
 }
 
-// The state after the segment.
+// The state after the piece.
 template <class V>
 WANE_INLINE V apply(effect<V> const& segment, V const& state) {
   return carried(plain_decay<V>{segment.decay}, state, segment.drive);

@@ -1,4 +1,4 @@
-// What the adjoint of a runner hands an operator: gradients with respect to a token's terms.
+// The gradients that adjoint computes for the terms of a token, and the sink that receives them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,26 +8,31 @@
 
 namespace wane {
 
-// An operator's gradients are an object whose at(place) gives a sink with some of these members;
-// a gradient that the sink has no member for is not delivered. Its check(shape), check(shape,
-// sequences) or check(op) throws wane::error where its tensors do not fit. Gradients of complex
-// terms are d/dRe + j d/dIm.
+//   struct gradients {
+//     auto at(place<> where) const { return sink{...}; }
+//   };
+//
+// The gradients of an operator are an object whose at(place) returns a sink with some of the
+// members below. A gradient without a member is not delivered. check(shape), check(shape,
+// sequences) or check(op), where present, throws wane::error where a tensor does not fit. Gradients
+// of complex terms are d/dRe + j d/dIm.
 //   element(j, element_gradient)      for channelwise recurrences, once a token and column
 //   column(j, value)                  d/d value(j), once a token and column
 //   row(i, row_gradient)              once a token and row
 //   whole(token_gradient)             once a token
-//   all(all_gradients)                once a token: rows and whole together, for chain rules that
-//                                     need every row of a token
+//   all(all_gradients)                once a token: all rows and `whole`, for chain rules that need
+//                                     every row of a token
 //   all_of_column(j, column_gradients)
-//                                     once a token and column, of tokens with rows that decay by
-//                                     element or have a skip: the decays and the skip go here alone
-// at(op, place), where it is there instead, is also told which operator was run.
-// rate(sequence, head, i, j, g), where it is there, receives once a sequence the gradient with
-// respect to rate(head, i, j) of an operator that has rates, summed over tokens, in double for
-// float. A time-invariant operator gets row and whole once a head, summed over tokens and
-// sequences, at the place {0, 0, head}.
+//                                     once a token and column, for tokens with rows that have
+//                                     decays by element or a skip. No other member receives the
+//                                     gradients of these decays and of the skip.
+// at(op, place) may replace at(place); it also receives the operator.
+// rate(sequence, head, i, j, g) is an optional member of the gradients, for operators with rates.
+// It receives, once a sequence, the gradient with respect to rate(head, i, j), summed over tokens
+// (in double for float). For a time-invariant operator, row and whole are called once a head, at
+// the place {0, 0, head}, with sums over tokens and sequences.
 
-// `decay` is with respect to the log decay or the factor, whichever the token states.
+// `decay` is the gradient of the log decay or of the factor, whichever the token has.
 template <class V>
 struct element_gradient {
   V value, decay;
@@ -40,8 +45,8 @@ template <class V>
 struct token_gradient {
   V decay, direct;
 };
-// `rows` numbers each, which the sink may write over; those of terms that a token has not are zero.
-// in_lanes: the operator and its gradients lie so that rows may be treated in lanes.
+// Each array has `rows` numbers, and the sink may overwrite them. Gradients of absent terms are
+// zero. in_lanes: the layout of the operator and of its gradients allows lanes of rows.
 template <class V>
 struct all_gradients {
   index rows;
@@ -49,8 +54,9 @@ struct all_gradients {
   V *decay, *key, *query, *erase_read, *erase_write;
   token_gradient<V> whole;
 };
-// `decay` holds that of each row, nothing where the decays are not by element; skip is zero where a
-// token has none, and step, the sum over rows of rate times decay, where it has no rates.
+// decay: the gradients of the decays of all rows; null where decays are not by element.
+// skip: zero where the token has no skip.
+// step: the sum over rows of rate times decay; zero where the operator has no rates.
 template <class V>
 struct column_gradients {
   index rows;
@@ -97,7 +103,7 @@ template <class Gradients, class V>
 concept takes_rates = requires(Gradients const& gradients, index n, V g) {
   gradients.rate(n, n, n, n, g);
 };
-// A tensor may have that name too.
+// Whether `rate` is a member function. Gradients may also have a tensor of that name.
 template <class Gradients>
 concept has_rate_member = requires {
   requires std::is_member_function_pointer_v<decltype(&Gradients::rate)>;
@@ -107,8 +113,8 @@ concept takes_all_of_columns = requires(Sink sink, Column j, column_gradients<V>
   sink.all_of_column(j, g);
 };
 
-// A member that is there, but takes another type than the recurrence computes in, would never be
-// called. (A template takes what it is given.)
+// False where a sink has a member that takes another type than the recurrence computes in, because
+// it would never be called. A member template takes any type.
 template <class Sink, class V>
 concept takes_what_it_names = (takes_elements<Sink, index, V> || !requires { &Sink::element; }) &&
                               (takes_columns<Sink, index, V> || !requires { &Sink::column; }) &&

@@ -1,4 +1,4 @@
-// penalised_gradients: what the adjoint of a penalised memory hands its gradients.
+// penalised_gradients: the concept of objects that receive the gradients of a penalised memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,12 +6,18 @@
 
 namespace wane::impl {
 
-// What Op's gradients have: of_memory(directions, reads, decays) gives those of
-// op.memory(...), whose gradients by write directions and by erase_reads, [B, T, H, K], and by log
-// decays, [B, T, H], go there; give_rows(op, place, in_lanes, keys, directions), K numbers each,
-// that may be written over, receives what keys and penalty directions get (all of it by keys where
-// directions are they), in lanes where layout() and the operator's say so; give_decay(place, g)
-// what log decays get of both; give_lambda(head, g) is called once a head.
+//   of_memory(directions, reads, decays)  returns the gradients of op.memory(...). They write the
+//                                         gradients of write directions and of erase_reads,
+//                                         [B, T, H, K], and of log decays, [B, T, H], to these
+//                                         views
+//   give_rows(op, place, in_lanes, keys, directions)
+//                                         receives K gradients of the key and K of the penalty
+//                                         direction, and may overwrite them. Where keys are the
+//                                         directions, `keys` holds the sum of both. in_lanes: both
+//                                         layouts, layout() and the operator's, allow lanes of rows
+//   give_decay(place, g)                  receives the gradient of a log decay, through S and M;
+//                                         only for penalties that fade
+//   give_lambda(head, g)                  is called once a head
 template <class Gradients, class Op>
 concept penalised_gradients = penalised_memory<Op> &&
     requires(Gradients const& to, Op const& op, sequence_view<typename Op::accumulate> rows,

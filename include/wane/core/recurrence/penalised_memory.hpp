@@ -1,4 +1,4 @@
-// penalised_memory: memories that write where an inverse penalty matrix points, by VLA's rules.
+// penalised_memory: the concept of memories whose write direction is M^-1 k, M a penalty matrix.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,18 +8,17 @@
 
 namespace wane {
 
-// With A_t = M_t^-1, M_t = lambda I + sum_{s<=t} u_s u_s^T of penalty directions u, and unit keys
-// k,
-//   S_t = S_{t-1} + a_t (v_t - S_{t-1}^T k_t)^T,   y_t = S_t^T q_t,
-// where the write direction a_t is, with alpha_t = A_t k_t,
-//   unit        alpha / |alpha|        (the paper's)
-//   projective  alpha / (k . alpha)    what was just written is recalled exactly
+// u are penalty directions, k keys of length 1, M_t = lambda I + sum_{s<=t} u_s u_s^T, A = M^-1:
+//   S_t = S_{t-1} + a_t (v_t - S_{t-1}^T k_t)^T,   y_t = S_t^T q_t.
+// The rule chooses the write direction a_t, with alpha_t = A_t k_t:
+//   unit        alpha / |alpha|        the rule of the VLA paper
+//   projective  alpha / (k . alpha)    the value just written is recalled exactly
 //   rls         alpha                  recursive least squares, where u = k: S minimises
 //                                      sum |v_s - S^T k_s|^2 + lambda |S|^2 after every token
 enum class write_rule { unit, projective, rls };
 
-// A may be refreshed, A <- A + amount I after the tokens whose position is a multiple of `every`,
-// before alpha is taken: a way to forget (docs/operators/vla.md).
+// A refresh makes the memory forget: A <- A + amount I at tokens whose position is a multiple of
+// `every`, after u_t is added to M and before alpha_t is computed (docs/operators/vla.md).
 struct penalty_refresh {
   index every = 0;  // 0: never
   double amount = 0;
@@ -27,19 +26,19 @@ struct penalty_refresh {
   bool comes_after(index position) const { return every > 0 && position % every == 0; }
 };
 
-// The state of a head is K x (V + K): S, and in the last K columns the factor R of M = R^T R, upper
-// triangular, its diagonal positive. A state of zeros stands for a memory that has seen nothing,
-// and is one: M = lambda I. Where the penalty fades, see wane/core/recurrence/fading_penalty.hpp.
+// The state of a head is K x (V + K). The first V columns are S. The last K columns are the factor
+// R of M = R^T R, upper triangular with a positive diagonal. A state of zeros means that no token
+// was seen, with M = lambda I. Penalties that fade have one more column (fading_penalty.hpp).
 //   output_columns()         V
-//   rule                     its write_rule
-//   penalises_keys()         u = k for all tokens
+//   rule                     the write_rule, a constant
+//   penalises_keys()         whether u = k for all tokens
 //   lambda(head)             > 0
-//   refresh()                its penalty_refresh
-//   terms_at(place)          has key(i), query(i) and value(j), and
-//   direction_at(place)(i)   u; i and j may be lanes where layout() says so. On a GPU both are
-//                            given sums, too (row_lanes.hpp)
-//   memory(directions, t)    S alone, an affine recurrence, its write directions read from
-//                            directions [B, T, H, K] at time - t
+//   refresh()                the penalty_refresh
+//   terms_at(place)          an object with key(i), query(i) and value(j)
+//   direction_at(place)(i)   u. Here and in terms_at, i and j may be lanes where layout() allows
+//                            it. On a GPU both functions also take sums (row_lanes.hpp)
+//   memory(directions, t)    the recurrence of S alone, which is affine. It reads its write
+//                            directions from directions, [B, T, H, K], at time - t
 template <class Op>
 concept penalised_memory = has_shape<Op> && requires {
   typename Op::accumulate;
@@ -57,10 +56,11 @@ concept penalised_memory = has_shape<Op> && requires {
 
 namespace wane::impl {
 
-// More rows than any head has: what one token needs beside its state lies on the stack.
+// The largest K. The numbers that a token needs beside its state lie in arrays of this size on the
+// stack.
 inline constexpr index most_penalised_rows = 1024;
 
-// What alpha is divided by; one that is zero writes nothing.
+// The factor of alpha in the write direction. Where its divisor is zero, nothing is written.
 template <write_rule Rule, class T>
 WANE_INLINE T write_factor(T alpha_alpha, T key_alpha) {
   using std::sqrt;
@@ -70,10 +70,11 @@ WANE_INLINE T write_factor(T alpha_alpha, T key_alpha) {
   return divisor == T(0) ? T(0) : T(1) / divisor;
 }
 
-// Householder's reflection of (r, w), r > 0, onto the first axis: with v = w over, d = v . w_l for
-// another column (r_l, w_l) of the same rows,
-//   r_l <- r_l + tau (d - v^2 r_l),   w_l <- w_l - tau (r_l + d) v
-// (turned round, so that r stays positive; what is added to r_l is small where w is).
+// Householder reflection of the column (r, w), r > 0, onto the first axis, with ww = w . w. With
+// v = over w, square = v . v and d = v . w_l, another column (r_l, w_l) of the same rows becomes
+//   r_l <- r_l + tau (d - square r_l),   w_l <- w_l - tau (r_l + d) v
+// The sign of the reflection is chosen so that r stays positive. The change of r_l is then small
+// where w is small.
 template <class T>
 struct reflection {
   T over, tau, square;

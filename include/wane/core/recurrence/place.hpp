@@ -1,4 +1,4 @@
-// Where a token and its channels stand: one of each, or as many as a vector holds.
+// Indices of tokens and columns: a single one, or as many as the lanes of a vector.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace wane {
 
-// W columns from `first` on.
+// The W columns from `first` on, one in each lane.
 template <int W>
 struct lanes {
   static constexpr int width = W;
@@ -21,7 +21,7 @@ struct partial_lanes {
   int count;
 };
 
-// Lanes that a group of columns fills.
+// The number of lanes that hold columns.
 template <int W>
 constexpr int lane_count(lanes<W>) {
   return W;
@@ -31,8 +31,8 @@ constexpr int lane_count(partial_lanes<W> columns) {
   return columns.count;
 }
 
-// W / C tokens with C neighbouring channels each: lane l is channel l mod C of token
-// first + direction * (l / C). Read together with the columns of those channels.
+// W / C tokens with C neighbouring channels each. Lane l is channel l mod C of the token at time
+// first + direction * (l / C). time_columns says which channels these are.
 template <int W, int C>
 struct time_lanes {
   static constexpr int width = W;
@@ -45,9 +45,9 @@ struct time_columns {
   index first;
 };
 
-// A token: its sequence in the batch, its time in the tensors, its head, and its position, which
-// counts from 1 at the start of a sequence, over all the pieces that a carried state has seen.
-// With time_lanes the position is that of the first token; it rises by one from token to token.
+// A token: its index in the batch, its time in the tensors, its head, and its position. The
+// position counts from 1 at the start of a sequence, and goes on from the positions of an initial
+// state. With time_lanes it is the position of the first token; each further token has one more.
 template <class Time = index>
 struct place {
   index batch;

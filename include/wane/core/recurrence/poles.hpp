@@ -1,4 +1,4 @@
-// Banks of complex poles that read real numbers, and how their state holds what has yet to leave.
+// pole_bank: banks of complex poles that read real numbers, and the layout of their state.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,18 +12,20 @@
 
 namespace wane {
 
-// y_nj = Re sum_i c_ij sum_{0<=l<D} p_i^l x_{n-l,j}: poles p_i with weights c_ij read the same
-// inputs, of which each leaves them D tokens after it came, or never. The state of the poles is
-// complex, x and y are real.
-//   values()           x, [B, T, H, columns]
-//   poles()            how many there are; they are the first rows of the state
-//   reach(head)        D, or 0 where nothing leaves
-//   power(head, i, n)  p_i^n in double, or power<Real>(...), to a rounding or two however large n
-//   is weight(head, i, j) c_ij; for all columns that of column 0 unless weighs_columns()
-// Where inputs leave, rows P to 2P - 1 of the state are sums that leave nothing out, begun at every
-// token whose number is a multiple of D; D tokens later such a sum is just that of the last D
-// inputs, and takes the place of the one they were subtracted from. So nothing drifts, and what is
-// not finite is gone after 2 D tokens. The rows behind them hold the last D inputs: see input_ring.
+// y_nj = Re sum_i c_ij sum_{0<=l<D} p_i^l x_{n-l,j}: P poles p_i with weights c_ij read the same
+// inputs x. An input leaves the sums D tokens after it came; without a window it never does. The
+// state is complex, x and y are real.
+//   values()               x, [B, T, H, columns]
+//   poles()                P; the first P rows of the state are the sums of the poles
+//   reach(head)            D, or 0 where inputs never leave
+//   power(head, i, n)      p_i^n in double, or in Real by power<Real>(...); the error is one or two
+//                          roundings for any n
+//   weight(head, i, j)     c_ij
+//   weighs_columns()       whether c_ij differs between columns; if not, c_i0 holds for all
+// Where inputs leave, rows P to 2P - 1 of the state are second sums, from which nothing is
+// subtracted. They start from zero every D tokens. D tokens later they are the exact sums of the
+// last D inputs, and replace the first sums. So rounding errors do not accumulate, and a NaN or
+// infinity is gone after 2 D tokens. The rows after them hold the last D inputs (input_ring).
 template <class Op>
 concept pole_bank = has_shape<Op> && is_complex<accumulate_type<Op>> &&
     requires(Op const& op, index i) {
@@ -36,6 +38,7 @@ concept pole_bank = has_shape<Op> && is_complex<accumulate_type<Op>> &&
   { op.weighs_columns() } -> std::convertible_to<bool>;
 };
 
+// A bank whose inputs leave; an operator says so with a constant `inputs_leave`.
 template <class Op>
 concept leaving_inputs = pole_bank<Op> && requires {
   requires Op::inputs_leave;
@@ -45,8 +48,8 @@ concept leaving_inputs = pole_bank<Op> && requires {
 
 namespace wane::impl {
 
-// e^{(rate + i angle) n}. The products are carried in two parts, so that the result is as good for
-// n = 1e6 as for 1.
+// e^{(rate + i angle) n}. Each product with n is held as two numbers, so that the result is as
+// accurate for n = 1e6 as for n = 1.
 template <class Real>
 std::complex<Real> power_of(Real rate, Real angle, Real n) {
   Real const size = rate * n, turn = angle * n;
@@ -56,8 +59,8 @@ std::complex<Real> power_of(Real rate, Real angle, Real n) {
   return {scale * (c - turn_rest * s), scale * (s + turn_rest * c)};
 }
 
-// Inputs as they were given, in the bits of the state's numbers: input n mod D of a column in row
-// (n mod D) / per_row of the ring.
+// A ring of the last D inputs of a column, held unconverted in the bits of numbers of the state.
+// Input n is in slot n mod D, which lies in row slot / per_row of the ring.
 template <class Io, class State>
 struct input_ring {
   static_assert(sizeof(State) % sizeof(Io) == 0);
@@ -79,7 +82,7 @@ struct input_ring {
 
 namespace wane {
 
-// The type of what a bank of poles reads.
+// The type of the inputs of a bank of poles.
 template <pole_bank Op>
 using input_of =
     std::remove_const_t<std::remove_pointer_t<decltype(std::declval<Op const&>().values().data)>>;
@@ -88,8 +91,8 @@ using input_of =
 
 namespace wane::impl {
 
-// One token, in order: the meaning that other runners must match. A rounded pole turns and fades
-// always a little too far, or too little; now and then that is made good.
+// Advances the state by one token; other runners must give the same result. The rounding error of
+// a pole acts in the same way at every token, so every `between` tokens the state is corrected.
 template <pole_bank Op, class State, class Write>
 void advance_poles(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   using V = accumulate_type<Op>;
@@ -130,7 +133,8 @@ void advance_poles(Op const& op, place<> at, view<State, 2> state, Write const& 
       V missing(0);
       if (corrects && std::abs(pole) > 0) {
         auto const exact = op.template power<Exact>(at.head, i, 1);
-        // What fades in between has not been carried so often.
+        // Of a sum, about |p|^between is older than `between` tokens and has this error in full.
+        // Newer inputs were multiplied fewer times.
         missing = V(Exact(between) * std::pow(std::abs(exact), Exact(between)) *
                     (exact / static_cast<std::complex<Exact>>(pole) - Exact(1)));
       }

@@ -1,4 +1,4 @@
-// The lattice of recurrences: affine > scannable > time-invariant, and their shape.
+// The concepts of recurrences (time-invariant => scannable => affine), and their shapes and types.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,7 +20,7 @@ concept has_shape = requires(Op const& op) {
   { op.shape() } -> std::convertible_to<recurrence_shape>;
 };
 
-// An operator turns a place into a token: its terms (wane/core/recurrence/terms.hpp).
+// An operator whose at(place) returns a token with terms (wane/core/recurrence/terms.hpp).
 template <class Op>
 concept affine_recurrence = has_shape<Op> && requires(Op const& op, place<> at) {
   { op.at(at) } -> has_value;
@@ -30,9 +30,10 @@ concept affine_recurrence = has_shape<Op> && requires(Op const& op, place<> at) 
 template <class Op, class Time = index>
 using token_of = decltype(std::declval<Op const&>().at(std::declval<place<Time>>()));
 
-// An operator may say how it is put on other memory, so that a runner can bring its tensors nearer:
-// with_tensors(moved) returns the operator with every tensor x, [B, T, H, columns], that a token
-// reads only in its own column, replaced by moved.by_column(x), and every other by moved.whole(x).
+// An operator can offer with_tensors(moved), so that a runner can copy its tensors to faster
+// memory. It returns the operator with each of its tensors x replaced: by moved.by_column(x) where
+// x is [B, T, H, columns] and column j of the state reads column j alone, otherwise by
+// moved.whole(x).
 struct same_tensors {
   template <class View>
   WANE_HOST_DEVICE View by_column(View const& x) const {
@@ -43,7 +44,7 @@ struct same_tensors {
     return x;
   }
 };
-// One that others derive from has move_tensors(moved) instead, which does so to itself.
+// A base class of operators offers move_tensors(moved) instead, which replaces its own tensors.
 template <class Op>
 concept copies_with_tensors = requires(Op const& op) {
   { op.with_tensors(same_tensors{}) } -> std::same_as<Op>;
@@ -63,8 +64,8 @@ WANE_HOST_DEVICE Op on_other_memory(Op const& op, Moved const& moved) {
   }
 }
 
-// The type an operator computes in: that of its values.
-// (A type that is no recurrence is given float, so that the door can say what is wrong.)
+// The type an operator computes in: its member `accumulate`, or else the type of value(j).
+// For a type that is no recurrence it is float, so that run can report the error in a sentence.
 template <class Op>
 struct accumulate_type_of {
   using type = float;
@@ -82,8 +83,8 @@ struct accumulate_type_of<Op> {
 template <class Op>
 using accumulate_type = typename accumulate_type_of<Op>::type;
 
-// The type its outputs are rounded from: that too, unless the operator names one, `output`. One
-// that computes in complex numbers and answers with their real parts does.
+// The type of outputs before they are rounded: the member `output` of an operator, or else
+// accumulate_type. An operator has it that computes in complex numbers but has real outputs.
 template <class Op>
 struct output_type_of {
   using type = accumulate_type<Op>;
@@ -96,9 +97,9 @@ struct output_type_of<Op> {
 template <class Op>
 using output_type = typename output_type_of<Op>::type;
 
-// A recurrence that is not affine in its state brings its own step, advance(at, state, write):
-// `state` is a view of rows x columns to update, write(j, y) takes output j. It names the type it
-// computes in, `accumulate`, and runs in order.
+// A recurrence that is not affine in its state has its own step, advance(place, state, write),
+// which updates `state`, a view of rows x columns, and calls write(j, y) for output j. Its member
+// `accumulate` is the type it computes in. It runs in order.
 template <class Op>
 concept stepwise_recurrence = has_shape<Op> && requires {
   typename Op::accumulate;
@@ -107,8 +108,9 @@ concept stepwise_recurrence = has_shape<Op> && requires {
   op.advance(at, state, write);
 };
 
-// Two recurrences whose outputs are put together (wane/core/state/pair.hpp): put_together(columns,
-// a, b, write) makes outputs of a token of those of its parts, first() and second().
+// Two recurrences, first() and second(), whose outputs are combined (wane/core/state/pair.hpp).
+// put_together(columns, a, b, write) calls write(j, y) for the outputs of a token, where a(j) and
+// b(j) are the outputs of the parts.
 template <class Op>
 concept paired_recurrence = has_shape<Op> && requires(Op const& op, void (&write)(index, float)) {
   op.first().shape(), op.second().shape();
@@ -116,24 +118,27 @@ concept paired_recurrence = has_shape<Op> && requires(Op const& op, void (&write
       index{}, [](index) { return 0.f; }, [](index) { return 0.f; }, write);
 };
 
-// Nothing a token brings looks at the state: pieces of a sequence have effects that compose.
+// No term reads the state (there is no erase_read), so pieces of a sequence have effects that
+// compose.
 template <class Op>
 concept scannable = affine_recurrence<Op> && !has_erase<token_of<Op>>;
 
-// Only value depends on the token; an operator says so with a member `is_time_invariant`.
+// All terms but value are the same for all tokens. An operator says so with a constant
+// `is_time_invariant`.
 template <class Op>
 concept time_invariant = scannable<Op> && !strictly_causal<token_of<Op>> && requires {
   requires Op::is_time_invariant;
 };
 
-// Decays by row that are constants: the same for all tokens and heads, and without a gradient. An
-// operator says so with a member `has_constant_decays`.
+// Log decays by row that are the same for all tokens and heads, and have no gradient. An operator
+// says so with a constant `has_constant_decays`.
 template <class Op>
 concept constant_decays = scannable<Op> && requires {
   requires Op::has_constant_decays;
 } && has_row_log_decay<token_of<Op>>;
 
-// Whether no row is reset (a decay of e^-60 may be), or grows.
+// Whether the log decays of all rows are in (-60, 0]: no row grows, or is reset. Decays below e^-60
+// are treated as resets here.
 template <scannable Op>
 requires(constant_decays<Op> || time_invariant<Op>) bool only_fades(Op const& op) {
   recurrence_shape const shape = op.shape();
@@ -146,39 +151,42 @@ requires(constant_decays<Op> || time_invariant<Op>) bool only_fades(Op const& op
   return true;
 }
 
-// One row, and each column its own recurrence: h_j <- w_j h_j + b_j.
+// One row, where each column is a recurrence of its own: h_j <- w_j h_j + b_j. An operator says so
+// with a constant `is_channelwise`.
 template <class Op>
 concept channelwise = scannable<Op> && requires {
   requires Op::is_channelwise;
 } && !strictly_causal<token_of<Op>> && !has_key<token_of<Op>> && !has_query<token_of<Op>> &&
     !has_direct<token_of<Op>> && !has_skip<token_of<Op>>;
 
-// Outputs that are weighted means: the last column of y is a denominator, which divides the others
-// and is no output itself, so that outputs have one column less than the state. An operator says so
-// with a member floor(), below which no divisor falls: y_j / max(y_last, floor()).
+// Outputs that are weighted means, y_j / max(y_last, floor()): the last column of S^T q is a
+// denominator. It is no output, so outputs have one column less than the state. An operator says so
+// with a member floor(), the least divisor.
 template <class Op>
 concept normalised_recurrence =
     affine_recurrence<Op> && !channelwise<Op> && requires(Op const& op) {
   { op.floor() } -> std::convertible_to<accumulate_type<Op>>;
 };
 
-// The divisor for a denominator: the floor where it is less; NaN stays NaN.
+// max(denominator, floor()), and NaN where the denominator is NaN.
 template <normalised_recurrence Op, class V>
 WANE_INLINE V divisor_of(Op const& op, V denominator) {
   V const floor = op.floor();
   return denominator < floor ? floor : denominator;
 }
 
-// The same operator before its division: numerators and, last, denominators, as many columns as the
-// state has.
+// The same operator without the division. Its outputs are the numerators and, in the last column,
+// the denominator.
 template <normalised_recurrence Op>
 struct unnormalised : Op {
   WANE_HOST_DEVICE explicit unnormalised(Op const& op) : Op(op) {}
   void floor() const = delete;
 };
 
-// The shape of the outputs of an operator; shape() is that of its state. An operator with a step of
-// its own may have a member output_columns(): the columns of its outputs, where they are others.
+//   check("output", output, output_shape_of(op));
+//
+// The shape of the outputs of an operator. Its columns differ from those of the state, op.shape(),
+// for a normalised recurrence and where the operator has a member output_columns().
 template <has_shape Op>
 recurrence_shape output_shape_of(Op const& op) {
   recurrence_shape shape = op.shape();
@@ -187,9 +195,9 @@ recurrence_shape output_shape_of(Op const& op) {
   return shape;
 }
 
-// Decays by element that are e^(rate step), the rate the same for all tokens: an operator says so
-// with a member rate(head, i, j), and its tokens with step(j), which at_column(j) finds once.
-// Runners then hold the rates where they are near.
+// Decays by element of the form e^(rate step), where the rate is the same for all tokens. The
+// operator has rate(head, i, j), and the token of a column, column_of(token, j), has step(j).
+// Runners then keep the rates in registers or in a cache.
 template <class Op, class Column = index>
 concept has_rates = has_element_log_decay<token_of<Op>, Column> &&
     requires(Op const& op, place<> at, Column j) {
@@ -197,7 +205,8 @@ concept has_rates = has_element_log_decay<token_of<Op>, Column> &&
   column_of(op.at(at), j).step(j);
 };
 
-// Device code has no vectors; nvcc looks at host functions too when it compiles for a device.
+// Whether simd<T> exists. Device code has no vectors, and nvcc reads host functions, too, when it
+// compiles for a device.
 template <class T>
 #ifdef __CUDA_ARCH__
 inline constexpr bool fits_simd = false;
@@ -205,8 +214,8 @@ inline constexpr bool fits_simd = false;
 inline constexpr bool fits_simd = std::is_same_v<T, float> || std::is_same_v<T, double>;
 #endif
 
-// Whether an operator can be read in lanes of columns. (One whose values can and whose decays by
-// element or skips cannot is read number by number.)
+// Whether the terms of an operator can be read in lanes of columns. It has layout(), and its value,
+// its skip and its decays by element, where present, all take lanes.
 template <class Op>
 concept reads_lanes = fits_simd<accumulate_type<Op>> && requires(Op const& op) {
   { op.layout() } -> std::convertible_to<layout>;
@@ -219,14 +228,14 @@ concept reads_lanes = fits_simd<accumulate_type<Op>> && requires(Op const& op) {
                                                         token_of<Op>,
                                                         lanes<simd_width<accumulate_type<Op>>>>);
 
-// Whether one with few channels can also be read in lanes of tokens.
+// Whether the terms can also be read in lanes of tokens, for operators with few channels.
 template <class Op>
 concept reads_tokens = reads_lanes<Op> && requires(Op const& op) {
   op.at(place<time_lanes<simd_width<accumulate_type<Op>>, 1>>{});
 };
 
-// An operator may say where a token lies, so that it can be brought near in time:
-// each_row(at, visit) calls visit(p, n) for the n neighbours at p that a token reads, and others.
+// An operator can offer each_row(place, visit), so that runners can prefetch a token. It calls
+// visit(p, n) for each array that the token reads, n numbers from address p on.
 struct visit_of_nothing {
   WANE_HOST_DEVICE void operator()(auto const*, index) const {}
 };
@@ -234,8 +243,8 @@ template <class Op>
 concept knows_rows = requires(Op const& op) {
   op.each_row(place<>{}, visit_of_nothing{});
 };
-// A number of the token's head alone, for visits that have `number`: on a CPU one line has those of
-// many heads.
+// Visits a single number of a token and head, if the visit has a member `number`. A GPU prefetches
+// these; on a CPU one cache line holds the numbers of many heads, and prefetching gains nothing.
 template <class T>
 WANE_INLINE void visit_number(auto const& visit, T const* x) {
   if constexpr (requires { visit.number(x); }) visit.number(x);

@@ -1,4 +1,4 @@
-// Rows of a token in lanes, for chain rules that go over all of them.
+// Loops and sums over the rows of a token, in lanes where the layout allows it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +9,10 @@
 
 namespace wane {
 
-// Calls body(i) for all rows: i is lanes of them where `in_lanes`, and an index for the others.
+//   for_row_lanes<T>(in_lanes, rows, [&](auto i) { sum.add(row_at(a, i), row_at(b, i)); });
+//
+// Calls body(i) for all rows. Where `in_lanes`, i is lanes of rows as long as whole vectors are
+// left; otherwise, and for the rest, i is an index.
 template <class T, class Body>
 WANE_INLINE void for_row_lanes(bool in_lanes, index rows, Body const& body) {
   index i = 0;
@@ -25,7 +28,7 @@ constexpr index first_of(lanes<W> i) {
   return i.first;
 }
 
-// Numbers of rows in a row of their own, and what takes their place.
+// Reads and writes the numbers of row or rows i in an array with one number a row.
 template <class T>
 WANE_INLINE T row_at(T const* x, index i) {
   return x[i];
@@ -43,7 +46,7 @@ WANE_HOST_INLINE void set_row(T* x, lanes<W> i, simd<T, W> value) {
   value.store(x + i.first);
 }
 
-// A sum over rows that come as numbers and as lanes.
+// A sum over rows, where terms come one by one or in lanes.
 template <class T>
 class row_sum {
  public:
@@ -66,10 +69,11 @@ class row_sum {
   [[no_unique_address]] std::conditional_t<fits_simd<T>, simd<T, simd_width<T>>, nothing> part_{};
 };
 
-// How a token finds a sum over rows that its terms ask for, a length, say: by itself. Where threads
-// share a token, their kernel gives at(place, sums) sums of its own.
+// Computes the sums over rows that terms of a token need, for example the length of a key, on one
+// thread. GPU kernels whose threads share a token call at(place, sums) with their own type of sums.
 struct own_sums {
-  // The sum of left(i) right(i). `in_lanes` is std::false_type where these know no lanes.
+  // The sum over i of left(i) right(i). `in_lanes` is std::false_type where left and right take no
+  // lanes, otherwise a bool.
   template <class T>
   WANE_INLINE static T dot(auto in_lanes, index rows, auto const& left, auto const& right) {
     row_sum<T> total;
@@ -81,7 +85,7 @@ struct own_sums {
     return total.total();
   }
 };
-// The token of an operator that takes sums, or of one that does not.
+// op.at(where, sums) where the operator takes sums, otherwise op.at(where).
 template <class Op, class Sums>
 WANE_INLINE token_of<Op> token_at(Op const& op, place<> where, Sums const& sums) {
   if constexpr (requires { op.at(where, sums); })

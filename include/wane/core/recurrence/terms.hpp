@@ -1,4 +1,4 @@
-// The terms a token brings, and which of them a token type has: absence is known at compile time.
+// The terms of a token, and concepts that say at compile time which terms a token type has.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,26 +10,33 @@ namespace wane {
 
 // S <- w o S + erase_write (erase_read^T S) + key value^T,    y = S^T query + direct value + skip
 //
-// A token may have these members; i is a row, j a column (or lanes of columns). The result is a
-// number of the accumulating type, or a simd of them where j or the token's time stands for many.
+//   struct token {  // of linear attention
+//     auto key(index i) const;
+//     auto value(auto j) const;
+//     auto query(index i) const;
+//   };
+//
+// A token has value(j), and any of the other members; i is a row, j a column or lanes of columns.
+// Each returns a number of the accumulating type. It returns a simd where j is lanes, or where the
+// token stands for several times.
 //   value(j)                                    always
 //   log_decay(), log_decay(i), log_decay(i, j)  at most one; natural log, <= 0, -inf resets
 //   decay(), decay(i), decay(i, j)              or one of these instead: the plain factor
 //   key(i)                                      absent: 1
-//   query(i), query(i, j)                       absent: 1 (the latter for banks of poles alone)
+//   query(i), query(i, j)                       absent: 1; query(i, j) is only for banks of poles
 //   erase_read(i)                               absent: nothing is erased
-//   erase_write(i)                              absent: -key(i), the delta rule: what is written is
+//   erase_write(i)                              absent: -key(i), the delta rule, which writes
 //                                               key (value - erase_read^T S)^T
 //   direct()                                    absent: 0
-//   skip(j)                                     absent: 0; added to output j, never remembered
-//   is_strictly_causal                          absent or false. True, a constant: what is read is
-//                                               w o S, before this token writes, and direct is the
-//                                               whole weight of its own value. (Runners may take
-//                                               its own match as 0 times itself, which is NaN
-//                                               where a term is not finite.)
-// at_column(j), where it is there, gives a token with those of them that take j, for this column
-// (or these lanes) alone: what a column brings to all its rows is found once. i may also be lanes
-// of rows, which runners use where all terms by row take them and the tensors lie so (`layout`).
+//   skip(j)                                     absent: 0; added to output j, not to the state
+//   is_strictly_causal                          a constant, absent: false. If true, the query reads
+//                                               w o S, before this token writes, and only direct
+//                                               weights the value of the same token. Runners may
+//                                               add 0 times query . key of the token, which is NaN
+//                                               where a term is not finite.
+// at_column(j) is optional. It returns a token that answers for column j (or lanes) alone, so that
+// numbers which all rows of a column share are computed once. i may also be lanes of rows; runners
+// use them where all terms by row take lanes and the `layout` allows it.
 
 template <class Token, class Column = index>
 concept has_value = requires(Token x, Column j) {
@@ -55,7 +62,7 @@ template <class Token>
 concept has_erase_write = requires(Token x, index i) {
   x.erase_write(i);
 };
-// The erasure goes where the write goes.
+// Erases in the direction in which it writes: erase_write = -key.
 template <class Token>
 concept is_delta_rule = has_erase<Token> && !has_erase_write<Token>;
 template <class Token>
@@ -105,7 +112,7 @@ template <class Token>
 concept decays_in_logs =
     has_log_decay<Token> || has_row_log_decay<Token> || has_element_log_decay<Token>;
 
-// The token as one column, or some lanes, see it.
+// The token of column j or of lanes: at_column(j) where the token has it, otherwise the token.
 template <class Token, class Column>
 WANE_INLINE decltype(auto) column_of(Token const& x, Column j) {
   if constexpr (requires { x.at_column(j); })
@@ -114,7 +121,7 @@ WANE_INLINE decltype(auto) column_of(Token const& x, Column j) {
     return (x);
 }
 
-// The decay of state element (i, j), whichever way the token states it.
+// The decay of state element (i, j), in the type that fits the term: log, plain, or none.
 template <class Token, class Column>
 WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
   if constexpr (has_element_log_decay<Token, Column>)
@@ -133,7 +140,8 @@ WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
     return no_decay{};
 }
 
-// What a query meets of a state element: it after the token, or as it is before the token writes.
+// The state element that the query reads: `after` the token, or w before for strictly causal
+// tokens.
 template <class Token, class W, class V>
 WANE_INLINE V read_from(W w, V before, V after) {
   if constexpr (strictly_causal<Token>)
@@ -142,7 +150,7 @@ WANE_INLINE V read_from(W w, V before, V after) {
     return after;
 }
 
-// key(i) value(j), the key 1 where it is absent.
+// key(i) value(j); an absent key is 1.
 template <class Token, class Column>
 WANE_INLINE auto write_of(Token const& x, index i, Column j) {
   auto const value = x.value(j);

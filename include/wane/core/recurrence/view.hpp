@@ -13,8 +13,11 @@
 
 namespace wane {
 
-// A pointer with `Rank` extents and strides, counted in elements, all 64-bit. Strides may be zero
-// (the same element everywhere) or negative. A view with no data is absent: write() to it does
+//   view<float, 4> const x(data, B, T, H, C);  // row-major, without gaps
+//   view<float, 4> const y(data, {B, T, H, C}, {H * T * C, C, T * C, 1});  // heads first
+//
+// A pointer with `Rank` extents and strides, 64-bit, counted in elements. A stride may be zero, for
+// one element at all indices, or negative. A view without data is absent; write() to it does
 // nothing.
 template <class T, int Rank>
 struct view {
@@ -27,7 +30,7 @@ struct view {
 
   view() noexcept = default;
 
-  // Row-major and without gaps, the last extent fastest.
+  // Row-major and without gaps: the last index has stride 1.
   template <class... Extents>
   requires(sizeof...(Extents) == Rank) WANE_HOST_DEVICE view(T* values, Extents... extents)
       : data(values), extent{static_cast<index>(extents)...} {
@@ -41,7 +44,7 @@ struct view {
       : data(values) {
     for (int i = 0; i < Rank; ++i) extent[i] = extents[i], stride[i] = strides[i];
   }
-  // Values to read, from values to write.
+  // A view of constants from a view that can be written.
   template <std::same_as<T const> Const>
   requires(!std::is_const_v<T>) WANE_HOST_DEVICE operator view<Const, Rank>() const {
     return {data, extent, stride};
@@ -55,7 +58,7 @@ struct view {
     return data[offset];
   }
 
-  // The tokens begin <= t < end of [B, T, H, ...].
+  // The part [B, begin <= t < end, H, ...] of a view [B, T, H, ...].
   WANE_HOST_DEVICE view tokens(index begin, index end) const {
     view part = *this;
     if (data) part.data = data + begin * stride[1];
@@ -63,14 +66,15 @@ struct view {
     return part;
   }
 
-  // The element or elements at a place, widened: a number, or a simd of them for lanes.
+  // The element at a place, or a simd of elements for lanes, as type `wide`.
   WANE_INLINE wide read(place<index> at, index column) const requires(Rank == 4) {
     return static_cast<wide>(*element(at, column));
   }
   WANE_INLINE wide read(place<index> at) const requires(Rank == 3) {
     return static_cast<wide>(*element(at));
   }
-  // Lanes are neighbours in memory (see `layout`): columns without gaps, or rows of C channels.
+  // Lanes must be neighbours in memory (see `layout`): columns with stride 1, or tokens of C
+  // channels without gaps.
   template <int W>
   requires(Rank == 4) WANE_HOST_INLINE simd<wide, W> read(place<index> at, lanes<W> columns)
   const { return load<W>(element(at, 0) + columns.first); }
@@ -99,8 +103,8 @@ struct view {
                      [step](int l) { return l / C * step; });
   }
 
-  // Stores a value or a simd of them, rounded to the stored type; of a complex number, where that
-  // is real, its real part.
+  // Stores a number, or a simd of numbers, rounded to the stored type. A real view stores the real
+  // part of a complex number.
   template <class V>
   WANE_INLINE void write(place<index> at, index column, V const& value) const {
     if (data) *element(at, column) = static_cast<T>(convert<wide>(value));
@@ -166,22 +170,22 @@ struct view {
   }
 };
 
-// Channels of every token, [B, T, H, C].
+// [B, T, H, C]: C channels for every token and head.
 template <class T>
 using sequence_view = view<T, 4>;
-// One number for every token and head, [B, T, H].
+// [B, T, H]: one number for every token and head.
 template <class T>
 using token_view = view<T, 3>;
 
-// Which neighbours in memory the tensors of an operator have in common, and so in which lanes they
-// can be read. An operator says so with a member layout(); without one it is read number by number.
+// Which elements are neighbours in memory in all tensors of an operator, and so which lanes can be
+// read. An operator returns it from layout(); without that member it is read number by number.
 struct layout {
-  bool columns;  // the channels of a token follow each other
-  bool tokens;   // and so do the tokens: the first channel of one after the last of another
-  bool series;   // the tokens of a channel follow each other
+  bool columns;  // the channels of a token are neighbours
+  bool tokens;   // also, the first channel of a token follows the last channel of the token before
+  bool series;   // the tokens of a channel are neighbours
 };
 
-// Absent tensors set no conditions.
+// The layout that all tensors have in common. Absent tensors are ignored.
 template <class... T>
 layout layout_of(view<T, 4> const&... tensors) {
   return {((!tensors.data || tensors.stride[3] == 1) && ...),
