@@ -1,4 +1,4 @@
-// The umbrella of what needs Eigen: as_sequence for matrices, and watch for penalised memories.
+// Umbrella of the parts that need Eigen: as_sequence for matrices, watch for penalised memories.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,16 +10,17 @@
 
 namespace wane {
 
-// Whether the elements lie in memory, so that strides reach them; expressions are computed instead.
+// Whether the elements of an Eigen type lie in memory. Those of an expression do not.
 template <class Dense>
 inline constexpr bool lies_in_memory = (std::remove_cvref_t<Dense>::Flags &
                                         Eigen::DirectAccessBit) != 0;
 
-// An Eigen matrix, array, map or block of [T, C] numbers as a view of one sequence.
 //   wane::run(op, wane::as_sequence(y));
-// Rows are tokens and columns are channels: [T, C] as [1, T, 1, C], in either storage order, with
-// the strides of the matrix, which must outlive the view. A column vector is T tokens of one
-// channel, a row vector one token. What Eigen lets write gives a view to write; const, to read.
+//
+// A view [1, T, 1, C] of an Eigen matrix, array, map or block of T rows (tokens) and C columns
+// (channels), in either storage order. Nothing is copied, so the matrix must outlive the view. A
+// column vector is T tokens of one channel, and a row vector is one token. A const matrix gives a
+// view of constants.
 template <class Dense>
 requires std::is_base_of_v<Eigen::DenseBase<std::remove_cvref_t<Dense>>, std::remove_cvref_t<Dense>>
 auto as_sequence(Dense&& values) {

@@ -1,10 +1,10 @@
-// All spectra: which decays a memory has. Umbrella of wane/spectra; wane.hpp does not include it.
+// Umbrella of all spectra, which say what decays a memory has; wane.hpp does not include it.
 // SPDX-License-Identifier: MIT
-//
-// Fits and quadratures bring Eigen's decompositions and Boost.Math, which take longer to compile
-// than the rest together. Where only rates are wanted include their header alone, such as
-// wane/spectra/rates/geometric.hpp.
 #pragma once
+
+// Fits and quadratures include Eigen's decompositions and Boost.Math, which take longer to compile
+// than all other headers. A program that needs only rates includes their header alone, such as
+// wane/spectra/rates/geometric.hpp.
 
 #include "wane/spectra/algebra/convolution.hpp"
 #include "wane/spectra/algebra/softplus.hpp"

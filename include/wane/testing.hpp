@@ -1,4 +1,4 @@
-// The umbrella of the law kits: check_laws and check_adjoint_laws for operators of your own.
+// Umbrella of the law kits: check_laws and check_adjoint_laws, for an operator of your own.
 // SPDX-License-Identifier: MIT
 #pragma once
 

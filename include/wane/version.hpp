@@ -1,4 +1,4 @@
-// The version of wane, as macros and as constants; CMake reads it from here.
+// The version of wane, as macros and as constants. CMake reads it from this file.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,8 +6,8 @@
 #define WANE_VERSION_MINOR 1
 #define WANE_VERSION_PATCH 0
 
-// An integer that grows with every release, for code that serves several:
 //   #if WANE_VERSION >= 200  // 0.2.0 and later
+// An integer that grows with every release, for code that supports several releases.
 #define WANE_VERSION (WANE_VERSION_MAJOR * 10000 + WANE_VERSION_MINOR * 100 + WANE_VERSION_PATCH)
 
 namespace wane {

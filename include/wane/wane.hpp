@@ -1,4 +1,4 @@
-// The operators and the runners for the CPU; spectra are in wane/spectra.hpp, laws in wane/testing.
+// Umbrella of the operators and CPU runners; spectra.hpp, testing.hpp and cuda.cuh are separate.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// CRC-64/XZ, the checksum of stored states: reflected polynomial of ECMA-182.
+// crc64: the checksum of stored states, CRC-64/XZ (the reflected polynomial of ECMA-182).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,8 +8,9 @@
 
 namespace wane::impl {
 
-// The checksum of bytes that come in any pieces. Finds every damage to 64 neighbouring bits, and
-// any other but for one in 2^64. (ECMA-182, annex B; the check of "123456789" is 995dc9bbdf1939fa.)
+// The bytes may be added in pieces of any length. The checksum detects all errors within 64
+// neighbouring bits, and misses other errors with probability 2^-64. Source: ECMA-182, annex B. The
+// checksum of "123456789" is 995dc9bbdf1939fa.
 class crc64 {
  public:
   void add(void const* bytes, std::size_t count) {

@@ -1,4 +1,4 @@
-// Sequences of different lengths: laid end to end in one row, or padded in a batch.
+// Sequences of different lengths, packed end to end in one row, or padded in a batch.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,10 +9,13 @@
 
 namespace wane {
 
-// Sequence n holds the tokens starts[n] <= t < starts[n + 1]; starts has one entry more than there
-// are sequences, begins with 0, never falls, and ends with T. Empty sequences are legal; no
-// sequence at all is {0}, while no starts mean that nothing is packed. State and position begin
-// anew in each.
+//   index const starts[] = {0, 5, 5, 12};  // three sequences of 5, 0 and 7 tokens
+//   run(op, output, run_options<float>{.packed = {starts}});
+//
+// Sequence n is the tokens starts[n] <= t < starts[n + 1]. starts has one entry more than there are
+// sequences, begins with 0, does not decrease, and ends with T. A sequence may be empty. {0} means
+// no sequence; empty starts mean that nothing is packed. Every sequence has its own state and its
+// own positions.
 struct packed_sequences {
   std::span<index const> starts;
 
@@ -38,8 +41,9 @@ inline void check_sequences(packed_sequences const& packed, index batch, index t
           "; it must end with the number of tokens, ", time);
 }
 
-// The same for how a run's sequences lie: packed, or, where `lengths` are given, row b of the batch
-// holding a sequence of its first lengths[b] tokens and padding behind it, or neither.
+// The same, and throws wane::error unless lengths is empty, or has one entry in [0, T] for each row
+// of the batch. Row b is then lengths[b] tokens and padding. At most one of packed and lengths may
+// be given.
 inline void check_sequences(packed_sequences const& packed, std::span<index const> lengths,
                             index batch, index time) {
   check_sequences(packed, batch, time);
@@ -52,11 +56,11 @@ inline void check_sequences(packed_sequences const& packed, std::span<index cons
             "; it must be in [0, ", time, "]");
 }
 
-// The tokens [begin, end) of one row of the batch.
+// The tokens begin <= t < end of one row of the batch.
 struct token_range {
   index batch, begin, end;
 };
-// Those of sequence n.
+// The tokens of sequence n.
 inline token_range tokens_of(index n, index time, packed_sequences const& packed,
                              std::span<index const> lengths) {
   auto const i = static_cast<std::size_t>(n);

@@ -1,4 +1,4 @@
-// Two recurrences over the same tokens whose outputs are put together: their sum, their quotient.
+// sum_of and quotient_of: two recurrences over the same tokens, their outputs added or divided.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace wane {
 
-// What sum_of and quotient_of share. Each part keeps its own state; that of the pair is one state,
-// [N, H, 1, n]: in a row the rows of the first part's, and behind them those of the second's. So a
-// pair has its state carried, kept, saved and packed as any recurrence, and may be part of a pair.
+// The base of sum_of and quotient_of. The state of a pair is [N, H, 1, n]: the numbers of the first
+// part's state, row by row, and then those of the second's. So the state of a pair can be carried,
+// kept, saved and packed like any other, and a pair can be a part of a pair.
 template <class First, class Second>
 class recurrence_pair {
  public:
@@ -20,21 +20,22 @@ class recurrence_pair {
   First const& first() const { return first_; }
   Second const& second() const { return second_; }
 
-  // That of the state; outputs have the columns of the first part's.
+  // The shape of the state. The outputs have output_columns() columns, as the first part has.
   recurrence_shape shape() const {
     recurrence_shape const s = first_.shape();
     return {s.batch, s.time, s.heads, 1, numbers(first_) + numbers(second_)};
   }
   index output_columns() const { return output_shape_of(first_).columns; }
 
-  // Throws wane::error where a part does for its tensors, or has a state of no size.
+  // Throws wane::error where a tensor of a part does not fit, or the state of a part is empty.
   void check_inputs() const { check_part("first", first_), check_part("second", second_); }
   void check_parameters() const {
     if constexpr (requires { first_.check_parameters(); }) first_.check_parameters();
     if constexpr (requires { second_.check_parameters(); }) second_.check_parameters();
   }
 
-  // The state of a part, in the memory of the pair's: of all sequences and heads, or of one.
+  // A view of the part of the pair's state that belongs to one part. `both` is a state_view, or the
+  // view of one sequence and head.
   template <class State>
   State state_of_first(State const& both) const {
     return part(both, 0, first_);
@@ -44,8 +45,10 @@ class recurrence_pair {
     return part(both, numbers(first_), second_);
   }
 
-  // Where the gradients of the parts go, each as its part has them; see adjoint(). What both parts
-  // read has a gradient in each, and these are to be added.
+  //   adjoint(pair, output_gradient, decltype(pair)::gradients{.first = a, .second = b});
+  //
+  // Each part has its own gradients. A tensor that both parts read gets a gradient from each; the
+  // caller adds them.
   struct gradients {
     typename First::gradients first;
     typename Second::gradients second;
@@ -103,11 +106,13 @@ class recurrence_pair {
   Second second_;
 };
 
-// y_t = a_t + b_t, of outputs a of `first` and b of `second`, of as many columns.
+//   run(sum_of(memory, attention), output);
+//
+// y_t = a_t + b_t, where a and b are the outputs of `first` and `second`, with the same columns.
 template <class First, class Second>
 class sum_of : public recurrence_pair<First, Second> {
  public:
-  // Throws wane::error when the parts have not the same tokens, heads and output columns.
+  // Throws wane::error unless the parts have the same batch, time, heads and output columns.
   sum_of(First const& first, Second const& second)
       : recurrence_pair<First, Second>(first, second, output_shape_of(first).columns) {}
 
@@ -117,7 +122,9 @@ class sum_of : public recurrence_pair<First, Second> {
   }
 };
 
-// y_t = n_t / max(d_t, floor), of outputs n of `first` and d, one column, of `second`.
+//   run(quotient_of(numerator, denominator), output);
+//
+// y_t = n_t / max(d_t, floor), where n are the outputs of `first`, and d, one column, of `second`.
 template <class First, class Second>
 class quotient_of : public recurrence_pair<First, Second> {
  public:
@@ -126,8 +133,8 @@ class quotient_of : public recurrence_pair<First, Second> {
                 "wane::quotient_of: a denominator is compared with the floor, which complex "
                 "numbers cannot be");
 
-  // Throws wane::error when the parts have not the same tokens and heads, the denominator has more
-  // than one column, or the floor is not positive and finite.
+  // Throws wane::error unless the parts have the same batch, time and heads, the denominator has
+  // one column, and the floor is a finite, positive, normal number.
   quotient_of(First const& numerator, Second const& denominator, double floor = 1e-10)
       : recurrence_pair<First, Second>(numerator, denominator, 1), floor_(static_cast<T>(floor)) {
     using limits = std::numeric_limits<T>;
@@ -135,7 +142,7 @@ class quotient_of : public recurrence_pair<First, Second> {
             "; it must be finite and at least ", (limits::min)());
   }
 
-  // NaN stays NaN.
+  // max(denominator, floor), and NaN where the denominator is NaN.
   T divisor(T denominator) const { return denominator < floor_ ? floor_ : denominator; }
 
   // write(j, y_j) for the outputs n(j) and d(0) of a token.

@@ -1,4 +1,4 @@
-// The last snapshots of a state, to go back to: tokens that were tried and not taken are undone.
+// snapshots: the last states of a run, so that tokens can be undone (speculative decoding).
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,13 +8,17 @@
 
 namespace wane {
 
-// A ring of the last `count` snapshots of a state that has positions. In speculative decoding the
-// state is pushed after every token, those tried too; each sequence then goes back to the last of
-// its tokens that was taken. Allocates nothing after its construction.
+//   snapshots kept(8, state);
+//   step(op, output, state), kept.push(state);  // after every token, drafted tokens included
+//   kept.rollback_to(accepted, state);          // to the last accepted token of every sequence
+//
+// A ring of the last `count` snapshots of a state that has positions. Allocates only in the
+// constructor.
 template <class T>
 class snapshots {
  public:
-  // Room for `count` snapshots of states of the extents of `like`.
+  // Room for `count` snapshots of states with the extents of `like`. Throws wane::error unless
+  // count is positive.
   snapshots(index count, state_view<T const> like) {
     require(count > 0, "count is ", count, "; it must be positive");
     auto const& e = like.values.extent;
@@ -24,8 +28,8 @@ class snapshots {
     found_.resize(one.positions().size());
   }
 
-  // Keeps the state as it is, in place of the oldest snapshot. A sequence that had a snapshot here
-  // or later has gone back by itself: those are forgotten.
+  // Copies the state over the oldest snapshot. Other snapshots of a sequence with its position or a
+  // later one are forgotten: they belong to tokens that have been undone.
   void push(state_view<T const> state) {
     check_fits(state);
     recurrent_state<T>& to = ring_[oldest_];
@@ -36,8 +40,8 @@ class snapshots {
     }
   }
 
-  // Sequence n goes back to where it had seen positions[n] tokens; its later snapshots are
-  // forgotten. Throws wane::error, and changes nothing, when there is no snapshot of that.
+  // Sets sequence n back to the state after positions[n] tokens, and forgets its later snapshots.
+  // Throws wane::error, and changes nothing, where a sequence has no snapshot at its position.
   void rollback_to(std::span<index const> positions, state_view<T> state) {
     check_fits(state);
     check_extent("positions", "sequences", static_cast<index>(positions.size()),
@@ -45,7 +49,7 @@ class snapshots {
     go_back([&](std::size_t n) { return positions[n]; }, state);
   }
 
-  // Every sequence goes back by so many tokens, likewise.
+  // The same, `tokens` tokens back for every sequence.
   void rollback(index tokens, state_view<T> state) {
     check_fits(state);
     require(tokens >= 0, "tokens is ", tokens, "; it must be 0 or more");
@@ -100,7 +104,7 @@ class snapshots {
   }
 
   std::vector<recurrent_state<T>> ring_;
-  std::vector<recurrent_state<T> const*> found_;  // of every sequence, while it goes back
+  std::vector<recurrent_state<T> const*> found_;  // one a sequence; used only within go_back
   std::size_t oldest_ = 0;
 };
 

@@ -8,8 +8,9 @@
 
 namespace wane {
 
-// A state somebody else owns: values [N, H, rows, columns], N being the batch or the number of
-// packed sequences, and N positions (how many tokens each sequence has seen) or none.
+// A state in memory that the caller owns: values [N, H, rows, columns], where N is the batch or the
+// number of packed sequences, and N positions, the tokens that each sequence has seen. Positions
+// may be absent.
 template <class T>
 struct state_view {
   view<T, 4> values;
@@ -17,7 +18,7 @@ struct state_view {
 
   bool present() const { return values.data != nullptr; }
 
-  // A state to read, from a state to write.
+  // A view of constants from a view that can be written.
   template <std::same_as<T const> Const>
   requires(!std::is_const_v<T>) operator state_view<Const>() const { return {values, positions}; }
 };
@@ -26,7 +27,7 @@ struct state_view {
 
 namespace wane::impl {
 
-// An absent state fits anything.
+// Throws wane::error unless the state is absent or has the extents of the shape.
 template <class T>
 void check_state(char const* name, state_view<T> const& state, index sequences,
                  recurrence_shape const& shape) {
@@ -41,18 +42,22 @@ void check_state(char const* name, state_view<T> const& state, index sequences,
 
 namespace wane {
 
-// A state of its own, all zero at first. T is the state's precision: float or better.
+//   recurrent_state<float> state(op);
+//   run(op, output, run_options<float>{.initial = state, .final = state});
+//
+// A state that owns its memory. Values and positions begin as zero. T is the precision of the
+// state, float or better.
 template <class T>
 class recurrent_state {
  public:
-  // Throws wane::error for an extent that is negative.
+  // Throws wane::error for a negative extent.
   recurrent_state(index sequences, index heads, index rows, index columns)
       : extent_{checked("sequences", sequences), checked("heads", heads), checked("rows", rows),
                 checked("columns", columns)},
         values_(static_cast<std::size_t>(sequences * heads * rows * columns)),
         positions_(static_cast<std::size_t>(sequences)) {}
 
-  // The empty state of `op`; with packed sequences give their number.
+  // The state of `op` before its first token. For packed sequences, `sequences` is their number.
   template <has_shape Op>
   explicit recurrent_state(Op const& op, index sequences = 0)
       : recurrent_state(sequences ? sequences : recurrence_shape(op.shape()).batch,

@@ -16,11 +16,12 @@
 
 namespace wane::impl {
 
-// A stored state is a header, N positions (int64) if it has any, the values [N, H, rows, columns]
-// row-major without gaps, and the CRC-64 of all of these, in the byte order of the machine.
+// A stored state is this header, N positions (int64) if the state has positions, the values
+// [N, H, rows, columns] in row-major order, and the CRC-64 of all bytes before it. Numbers are in
+// the byte order of the machine.
 struct state_file_header {
-  char magic[8];             // as PNG's: a transfer as text spoils it
-  std::uint32_t byte_order;  // of the writer: 0x01020304
+  char magic[8];             // holds line ends, as PNG's does: a transfer as text alters them
+  std::uint32_t byte_order;  // 0x01020304 in the byte order of the writer
   std::uint32_t version;
   char scalar[16], operator_name[64];  // padded with zeros
   index extent[4], positions;          // positions: N or 0
@@ -36,7 +37,7 @@ static_assert(sizeof(impl::state_file_header) == 136);
 
 namespace wane::impl {
 
-// The name of a type of state in a file.
+// The name in a file of the type of a state; empty where it cannot be stored.
 template <class T>
 inline constexpr std::string_view scalar_name = {};
 template <>
@@ -52,7 +53,8 @@ inline constexpr std::string_view scalar_name<std::complex<float>> = "complex64"
 template <>
 inline constexpr std::string_view scalar_name<std::complex<double>> = "complex128";
 
-// The header of such a state; throws wane::error when there can be none.
+// The header for a state. Throws wane::error for a state without data, and for a name that is
+// empty, has more than 63 characters, or holds a zero.
 template <class T>
 state_file_header header_of(std::string_view operator_name, state_view<T> const& state) {
   constexpr std::string_view scalar = scalar_name<std::remove_const_t<T>>;
@@ -72,7 +74,7 @@ state_file_header header_of(std::string_view operator_name, state_view<T> const&
   return header;
 }
 
-// Calls use(x) for every value in the order of the file.
+// Calls use(x) for every value, in row-major order.
 template <class T, class Use>
 void for_each_value(view<T, 4> const& values, Use const& use) {
   auto const& e = values.extent;
@@ -82,7 +84,7 @@ void for_each_value(view<T, 4> const& values, Use const& use) {
         for (index j = 0; j < e[3]; ++j) use(values(n, h, i, j));
 }
 
-// Throws wane::error unless `is`, the header of a file, is what it must be.
+// Throws wane::error unless the header `is` of a file equals `must_be`.
 inline void check_header(std::string const& file, state_file_header const& is,
                          state_file_header const& must_be) {
   auto const text = [](auto const& field) {
@@ -105,7 +107,7 @@ inline void check_header(std::string const& file, state_file_header const& is,
   check_extent(file.c_str(), "positions", is.positions, must_be.positions);
 }
 
-// The positions and values of a stored state, found good and not yet taken.
+// The positions and values of a stored state. They are checked here before a state is overwritten.
 template <class T>
 struct stored_state {
   std::vector<index> positions;
@@ -118,7 +120,8 @@ struct stored_state {
   }
 };
 
-// The state that the stream holds where it stands, if that is one like `expected`.
+// Reads a state. Throws wane::error unless its header equals `expected` and its checksum is right.
+// Messages call the stream `file`.
 template <class T>
 stored_state<T> read_state(std::istream& from, state_file_header const& expected,
                            std::string const& file) {
@@ -165,16 +168,19 @@ void write_state(std::ostream& to, std::string_view operator_name, state_view<T>
 
 namespace wane {
 
-// Writes a recurrent_state or state_view; several may follow each other in one stream.
-// Throws wane::error when the stream takes no more.
+//   save_state(stream, "gla", state);
+//
+// Writes a recurrent_state or a state_view. A stream may hold several states. Throws wane::error
+// where the stream fails, or the name has not 1 to 63 characters.
 template <class State>
 void save_state(std::ostream& to, std::string_view operator_name, State const& state) {
   impl::write_state(to, operator_name, state_view(state), "the stream");
 }
 
-// Reads a state of this operator, and of the type and extents of `state`, from where the stream
-// stands; the stream then stands behind it. Throws wane::error, and leaves `state` as it was, when
-// what is there is another state, altered or cut short.
+//   load_state(stream, "gla", state);
+//
+// Reads the next state of the stream. Throws wane::error, and does not change `state`, where the
+// stored operator name, type or extents differ, or the stored bytes are damaged or cut short.
 template <class State>
 void load_state(std::istream& from, std::string_view operator_name, State&& state) {
   state_view const to(state);
@@ -184,9 +190,12 @@ void load_state(std::istream& from, std::string_view operator_name, State&& stat
   impl::read_state<T>(from, impl::header_of(operator_name, to), "the stream").into(to);
 }
 
-// The same with a file that holds one state and nothing else. It is written beside its place, as
-// PATH.part, and renamed when whole: readers find the old file or the new one. One writer at a
-// time.
+//   save_state("prefix.state", "gla", state);
+//   load_state("prefix.state", "gla", state);
+//
+// The same for a file that holds one state and nothing else. save_state writes PATH.part and then
+// renames it, so that readers find either the old file or the new one. Only one writer at a time
+// may save to a path.
 template <class State>
 void save_state(std::filesystem::path const& path, std::string_view operator_name,
                 State const& state) {

@@ -1,4 +1,4 @@
-// The walks of a run: one for each sequence and head, forward or backward in time.
+// walk: the tokens of one sequence and head in the order of a run, forward or in reverse.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,14 +7,15 @@
 
 namespace wane {
 
+// forward: time runs from the first token to the last. reverse: from the last to the first.
 enum class direction : int { forward = 1, reverse = -1 };
 
 }  // namespace wane
 
 namespace wane::impl {
 
-// `count` tokens of one head, from time `first` on in steps of `stride` (1 or -1); `sequence` is
-// the index of its state and `position` that of the first token.
+// `count` tokens of one head, from time `first` on in steps of `stride`, 1 or -1. `sequence` is the
+// index of the state, and `position` the position of the first token.
 struct walk {
   index sequence, batch, head;
   index first, count;
@@ -23,7 +24,7 @@ struct walk {
 
   place<> token(index k) const { return {batch, first + stride * k, head, position + k}; }
 
-  // The tokens from k on, at most `most` of them.
+  // The part of the walk from token k on, at most `most` tokens.
   walk part(index k, index most) const {
     index const left = count - k;
     return {sequence, batch,       head, first + stride * k, left < most ? left : most,
@@ -31,9 +32,8 @@ struct walk {
   }
 };
 
-// Walk number i of a run; there are sequences x heads of them. `options` says, as those of a run
-// do, how its sequences lie (packed, lengths) and which way time goes (direction); `positions`,
-// where they are present, how many tokens each has seen.
+// Walk number i of a run, 0 <= i < sequences x heads. `options` has the fields packed, lengths and
+// direction of run_options. `positions` holds the tokens that each sequence has seen; null means 0.
 template <class Options>
 walk walk_of(index i, recurrence_shape const& shape, Options const& options,
              index const* positions) {
