@@ -139,10 +139,6 @@ WANE_HOST_INLINE void store_lanes(T* to, simd<float, W> value) {
   std::memcpy(static_cast<void*>(to), &half, sizeof half);
 }
 
-}  // namespace wane::impl
-
-namespace wane {
-
 #endif
 
 }  // namespace wane::impl
