@@ -32,7 +32,7 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
 //   step(op, output, state);  // of one token, in a stream
 //
 // Takes the tokens of `op` into `state`, [B, H, rows, columns], and advances its positions; output
-// [B, T, H, columns] receives y. Allocates nothing.
+// [B, T, H, columns] receives y. Allocates nothing, but for pairs with over 1024 outputs a head.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out, class State>
 void step(Op const& op, sequence_view<Out> output, state_view<State> state,
