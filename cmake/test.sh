@@ -1,7 +1,7 @@
 # Builds and runs everything that must pass:
 #   sh cmake/test.sh [--slow]
-# --slow adds the tests with the label slow, and sanitizes all tests and the examples. The last lines
-# are ctest's.
+# --slow adds the tests with the label slow, sanitizes all tests and the examples, and compiles the
+# CUDA tests for sm_80 too. The last lines are ctest's.
 # SPDX-License-Identifier: MIT
 set -eu
 . "$(dirname "$0")/packages.sh"
@@ -18,16 +18,18 @@ done
 wane_need g++ make cmake libeigen3-dev libboost-dev libgtest-dev libbenchmark-dev \
   nlohmann-json3-dev libcli11-dev gnuplot-nox
 wane_prepare_builds
+# Half the seconds of compiling test files one by one.
+joined=-DWANE_JOINED_TESTS=8
 
 wane_stage "g++: build"
-CXX=g++ cmake --preset dev
+CXX=g++ cmake --preset dev $joined
 cmake --build --preset dev
 
 if wane_has_program clang++; then
   wane_stage "clang++, address and undefined behaviour sanitizers: build"
   all=
   if [ "$slow" = yes ]; then all='-DWANE_TEST_FILES= -DWANE_EXAMPLES=ON'; fi
-  cmake --preset sanitize $all
+  cmake --preset sanitize $joined $all
   cmake --build --preset sanitize
   wane_stage "clang++, address and undefined behaviour sanitizers: test"
   ctest --preset sanitize
@@ -37,7 +39,9 @@ fi
 
 if wane_has_program nvcc; then
   wane_stage "nvcc, sm_80 and sm_90: build"
-  CXX=g++ cmake --preset cuda
+  all=
+  if [ "$slow" = yes ]; then all=-DWANE_CUDA_TESTED=; fi
+  CXX=g++ cmake --preset cuda $all
   cmake --build --preset cuda --target wane-cuda
   wane_stage "nvcc, sm_80 and sm_90: test (what needs a device is skipped where there is none)"
   ctest --preset cuda

@@ -12,22 +12,22 @@ namespace wane::bench {
 
 // Columns are tokens; keys are 1 long.
 template <class T>
-struct vla_tokens {
+struct token_matrices {
   using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
   matrix query, key, value;
 
   index count() const { return key.cols(); }
   index rows() const { return key.rows(); }
   template <class To>
-  vla_tokens<To> in() const {
+  token_matrices<To> in() const {
     return {query.template cast<To>(), key.template cast<To>(), value.template cast<To>()};
   }
 };
 
 // The paper's loop: A by Sherman and Morrison, a token at a time.
 template <class T>
-typename vla_tokens<T>::matrix by_token(vla_tokens<T> const& x, T lambda) {
-  using matrix = typename vla_tokens<T>::matrix;
+typename token_matrices<T>::matrix by_token(token_matrices<T> const& x, T lambda) {
+  using matrix = typename token_matrices<T>::matrix;
   using vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
   index const rows = x.rows();
   matrix a = matrix::Identity(rows, rows) / lambda, s = matrix::Zero(rows, x.value.rows()),
@@ -49,7 +49,7 @@ typename vla_tokens<T>::matrix by_token(vla_tokens<T> const& x, T lambda) {
 template <class T>
 class inverse_held {
  public:
-  using matrix = typename vla_tokens<T>::matrix;
+  using matrix = typename token_matrices<T>::matrix;
 
   inverse_held(index rows, T lambda) : a_(matrix::Identity(rows, rows) / lambda) {}
 
@@ -74,7 +74,7 @@ class inverse_held {
 template <class T>
 class root_held {
  public:
-  using matrix = typename vla_tokens<T>::matrix;
+  using matrix = typename token_matrices<T>::matrix;
 
   root_held(index rows, T lambda) : r_(matrix::Identity(rows, rows) * std::sqrt(lambda)) {}
 
@@ -103,8 +103,8 @@ class root_held {
 
 // `chunk` tokens at a time: their write directions, and one triangular solve for what S lacks.
 template <template <class> class Held, class T>
-typename vla_tokens<T>::matrix by_chunk(vla_tokens<T> const& x, T lambda, index chunk) {
-  using matrix = typename vla_tokens<T>::matrix;
+typename token_matrices<T>::matrix by_chunk(token_matrices<T> const& x, T lambda, index chunk) {
+  using matrix = typename token_matrices<T>::matrix;
   Held<T> held(x.rows(), lambda);
   matrix s = matrix::Zero(x.rows(), x.value.rows()), y(x.value.rows(), x.count()), a, error, meets;
   for (index t = 0; t < x.count(); t += chunk) {

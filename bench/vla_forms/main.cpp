@@ -21,7 +21,7 @@ constexpr char const* purpose =
     "five; errors of float are the largest difference from R in double over the largest output:\n"
     "of normal keys, and of 8 words, asked for by themselves and by queries that are none of them.";
 
-using tokens_of_float = vla_tokens<float>;
+using tokens_of_float = token_matrices<float>;
 using matrix = tokens_of_float::matrix;
 
 // Keys and queries are normal, or one of 8 words each.

@@ -13,7 +13,7 @@
 namespace wane::bench {
 namespace {
 
-using matrix = vla_tokens<double>::matrix;
+using matrix = token_matrices<double>::matrix;
 
 // Sanitizers make Eigen's loops 15 times slower.
 #ifdef WANE_ADDRESS_SANITIZER
@@ -22,13 +22,13 @@ constexpr index count = 512;
 constexpr index count = 4096;
 #endif
 
-vla_tokens<double> some_tokens(index size) {
+token_matrices<double> some_tokens(index size) {
   std::mt19937 bits(11);
   std::normal_distribution<double> normal;
   auto const some = [&] {
     return matrix(matrix::NullaryExpr(size, count, [&] { return normal(bits); }));
   };
-  vla_tokens<double> x{some(), some(), some()};
+  token_matrices<double> x{some(), some(), some()};
   x.key.colwise().normalize();
   return x;
 }

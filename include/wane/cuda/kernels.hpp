@@ -175,4 +175,23 @@ struct penalties {
 // The first row that takes an operator launches its kernels.
 using kernels = table<one_token, chunks, penalties, scans>;
 
+// run and adjoint over any queue, with kernels of these sizes.
+template <class Sizes, class Queue, class Op, class Out, class State>
+void queue_run(Queue const& queue, Op const& op, sequence_view<Out> const& output,
+               workspace const& memory, run_options<State> const& options) {
+  check_run<Op, Out>();
+  with_row<pass::run>(kernels{}, op, options, [&](auto row) {
+    decltype(row)::template run<Sizes>(queue, op, output, memory, options);
+  });
+}
+template <class Sizes, class Queue, class Op, class Out, class Gradients, class State>
+void queue_adjoint(Queue const& queue, Op const& op, sequence_view<Out> const& output_gradient,
+                   Gradients const& gradients, workspace const& memory,
+                   adjoint_options<State> const& options) {
+  check_adjoint<Op, Out, Gradients>();
+  with_row<pass::adjoint>(kernels{}, op, options, [&](auto row) {
+    decltype(row)::template adjoint<Sizes>(queue, op, output_gradient, gradients, memory, options);
+  });
+}
+
 }  // namespace wane::cuda::impl

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/cuda/machine/device_queue.cuh"
-#include "wane/cuda/workspace.hpp"
+#include "wane/cuda/workspace_bytes.hpp"
 
 namespace wane::cuda {
 

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "wane/cuda/workspace_bytes.hpp"
 #include "wane/testing/emulated_queue.hpp"
 #include "wane/testing/emulated_sizes.hpp"
 

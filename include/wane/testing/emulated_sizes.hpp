@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/calls.hpp"
+#include "wane/cuda/kernels.hpp"
 
 namespace wane::testing {
 

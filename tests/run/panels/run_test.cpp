@@ -38,8 +38,8 @@ struct memories {
 
 // How far outputs and states of the panels are from those of the plain order of `exact`.
 template <class Op, class Exact>
-double apart(Op const& op, Exact const& exact, direction way = direction::forward,
-             std::vector<index> const& starts = {}) {
+double error_of_run(Op const& op, Exact const& exact, direction way = direction::forward,
+                    std::vector<index> const& starts = {}) {
   using T = wane::accumulate_type<Op>;
   wane::recurrence_shape const s = op.shape();
   tensor<T> fast(s.batch, s.time, s.heads, s.columns);
@@ -73,9 +73,9 @@ double apart(Op const& op, Exact const& exact, direction way = direction::forwar
 }
 // The same of an operator made of either memory.
 template <class Make>
-double apart(memories const& m, Make const& make, direction way = direction::forward,
-             std::vector<index> const& starts = {}) {
-  return apart(make(m.single), make(m.exact), way, starts);
+double error_of_run(memories const& m, Make const& make, direction way = direction::forward,
+                    std::vector<index> const& starts = {}) {
+  return error_of_run(make(m.single), make(m.exact), way, starts);
 }
 
 template <forgets Decay, erases Erase>
@@ -99,7 +99,7 @@ void expect_every_size() {
   for (auto [rows, columns] : {std::pair<index, index>{1, 1}, {3, 2}, {16, 16}, {17, 33}, {64, 65}})
     for (index time : {1, 3, 4, 5, 33, 70}) {
       memories const m(2, time, 3, rows, columns);
-      EXPECT_LE(apart(m, keyed<Decay, Erase>), bound<float>)
+      EXPECT_LE(error_of_run(m, keyed<Decay, Erase>), bound<float>)
           << rows << " x " << columns << ", " << time << " tokens";
     }
 }
@@ -117,7 +117,7 @@ TEST(Affine, MemoriesThatErase) {
 TEST(Affine, InDouble) {
   memory<double> const m(2, 70, 2, 17, 33);
   auto const op = m.keyed<forgets::by_row, erases::yes>();
-  EXPECT_LE(apart(op, op), bound<double>);
+  EXPECT_LE(error_of_run(op, op), bound<double>);
 }
 
 // Operators whose rows are read in lanes, in tensors of any strides.
@@ -125,9 +125,9 @@ TEST(Affine, RowsInLanes) {
   for (arrangement how : support::all_arrangements)
     for (index rows : {7, 16, 37}) {
       memories const m(1, 41, 2, rows, 35, how);
-      EXPECT_LE(apart(m, gla), bound<float>);
-      EXPECT_LE(apart(m, gated_delta_net), bound<float>);
-      EXPECT_LE(apart(m, rwkv7), bound<float>);
+      EXPECT_LE(error_of_run(m, gla), bound<float>);
+      EXPECT_LE(error_of_run(m, gated_delta_net), bound<float>);
+      EXPECT_LE(error_of_run(m, rwkv7), bound<float>);
     }
 }
 
@@ -157,9 +157,9 @@ TEST(Affine, BackwardInTimeAndPacked) {
   std::vector<index> const starts{0, 0, 1, 5, 38, 70};
   memories const m(1, 70, 3, 9, 20);
   constexpr auto make = keyed<forgets::by_row, erases::yes>;
-  EXPECT_LE(apart(m, make, direction::reverse), bound<float>);
-  EXPECT_LE(apart(m, make, direction::forward, starts), bound<float>);
-  EXPECT_LE(apart(m, make, direction::reverse, starts), bound<float>);
+  EXPECT_LE(error_of_run(m, make, direction::reverse), bound<float>);
+  EXPECT_LE(error_of_run(m, make, direction::forward, starts), bound<float>);
+  EXPECT_LE(error_of_run(m, make, direction::reverse, starts), bound<float>);
 }
 
 // Plain factors, negative, zero and one among them.
@@ -179,7 +179,7 @@ struct plain_factors {
 };
 TEST(Affine, PlainFactors) {
   memory<double> const m(1, 50, 2, 21, 10);
-  EXPECT_LE(apart(plain_factors{m}, plain_factors{m}), bound<double>);
+  EXPECT_LE(error_of_run(plain_factors{m}, plain_factors{m}), bound<double>);
 }
 
 // log decays from -205 to 0, rows that are reset among others that are not.
@@ -190,9 +190,9 @@ TEST(Affine, StrongDecaysAndResets) {
     return logs[(3 * t + i) % 7];
   };
   m.single.decay.fill(log_decay), m.exact.decay.fill(log_decay);
-  EXPECT_LE(apart(m, gla), bound<float>);
-  EXPECT_LE(apart(m, gated_delta_net), bound<float>);
-  EXPECT_LE(apart(m, keyed<forgets::by_row, erases::yes>), bound<float>);
+  EXPECT_LE(error_of_run(m, gla), bound<float>);
+  EXPECT_LE(error_of_run(m, gated_delta_net), bound<float>);
+  EXPECT_LE(error_of_run(m, keyed<forgets::by_row, erases::yes>), bound<float>);
 }
 
 // Whatever stood before a reset: a number that is none in the state, a key or a value.

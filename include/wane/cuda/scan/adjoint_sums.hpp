@@ -3,20 +3,11 @@
 #pragma once
 
 #include "wane/core/recurrence/gradient.hpp"
+#include "wane/cuda/call/check_adjoint.hpp"
 #include "wane/cuda/call/sequences.hpp"
 #include "wane/cuda/scan/plan.hpp"
 
 namespace wane::cuda::impl {
-
-// Has a recurrence gradients that are sums over columns, and does a sink take them? Where decays
-// are by element or there is a skip, the sums mean nothing.
-template <class Op>
-inline constexpr bool gives_sums =
-    !channelwise<Op> && !decays_by_element<token_of<Op>> && !has_skip<token_of<Op>>;
-template <class Gradients, class Op>
-inline constexpr bool takes_sums = takes_rows<sink_of<Gradients, Op>, accumulate_type<Op>> ||
-                                   takes_tokens<sink_of<Gradients, Op>, accumulate_type<Op>> ||
-                                   takes_all<sink_of<Gradients, Op>, accumulate_type<Op>>;
 
 // Sums over tokens and columns of the gradients of a row; for the head, in `key`, of direct.
 template <class V>

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/call/call.hpp"
+#include "wane/cuda/call/check_run.hpp"
+#include "wane/cuda/call/workspace.hpp"
 #include "wane/cuda/machine/kernel.hpp"
 #include "wane/cuda/scan/scan.hpp"
 

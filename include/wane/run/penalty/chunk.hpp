@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/run/penalty/factor.hpp"
+#include "wane/run/penalty/chunk_factor.hpp"
 
 namespace wane::impl {
 

@@ -4,7 +4,7 @@
 
 #include "wane/core/numbers/decay.hpp"
 #include "wane/run/in_order/advance.hpp"
-#include "wane/run/penalty/matrix.hpp"
+#include "wane/run/penalty/factor_in_state.hpp"
 
 namespace wane::impl {
 

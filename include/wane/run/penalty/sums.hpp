@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "wane/core/chunk/row_products.hpp"
-#include "wane/run/penalty/factor.hpp"
+#include "wane/run/penalty/chunk_factor.hpp"
 #include "wane/run/penalty/tokens.hpp"
 
 namespace wane::impl {

@@ -5,40 +5,9 @@
 #include "wane/core/numbers/decay.hpp"
 #include "wane/core/state/state.hpp"
 #include "wane/core/state/walk.hpp"
+#include "wane/run/shared/column_group.hpp"
 
 namespace wane::impl {
-
-// The columns that one V holds.
-template <class V>
-struct columns_of {
-  using type = index;
-  static constexpr int width = 1;
-};
-template <class T, int W>
-struct columns_of<simd<T, W>> {
-  using type = lanes<W>;
-  static constexpr int width = W;
-};
-
-// Calls body(j, lane) for each of some columns.
-template <class Columns, class Body>
-void for_each_column(Columns columns, Body const& body) {
-  if constexpr (std::is_same_v<Columns, index>)
-    body(columns, 0);
-  else
-    for (int l = 0; l < lane_count(columns); ++l) body(columns.first + l, l);
-}
-// Adds the lanes of x, or x, to the numbers at `to`.
-template <class A, class V>
-void add_lanes(A* to, V const& x) {
-  if constexpr (is_simd<V>) {
-    typename V::scalar lanes[V::width];
-    x.store(lanes);
-    for (int l = 0; l < V::width; ++l) to[l] += A(lanes[l]);
-  } else {
-    *to += A(x);
-  }
-}
 
 // Row i of some columns of a walk's state; zero where the state is absent.
 template <class V, class State, class Columns>

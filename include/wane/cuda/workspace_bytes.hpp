@@ -2,8 +2,32 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/calls.hpp"
+#include "wane/cuda/kernels.hpp"
 #include "wane/cuda/sizes.hpp"
+
+namespace wane::cuda::impl {
+
+// The bytes of a call with kernels of these sizes.
+template <class Sizes, class Op, class State>
+std::size_t run_bytes(Op const& op, run_options<State> const& options) {
+  check_operator<Op>();
+  std::size_t bytes = 0;
+  with_row<pass::run>(kernels{}, op, options, [&](auto row) {
+    bytes = decltype(row)::template run_bytes<Sizes>(op, options);
+  });
+  return bytes;
+}
+template <class Sizes, class Out, class Op, class State>
+std::size_t adjoint_bytes(Op const& op, adjoint_options<State> const& options) {
+  check_operator<Op>();
+  std::size_t bytes = 0;
+  with_row<pass::adjoint>(kernels{}, op, options, [&](auto row) {
+    bytes = decltype(row)::template adjoint_bytes<Sizes, std::remove_const_t<Out>>(op, options);
+  });
+  return bytes;
+}
+
+}  // namespace wane::cuda::impl
 
 namespace wane::cuda {
 

@@ -6,7 +6,7 @@
 
 #include "wane/core/numbers/simd.hpp"
 #include "wane/core/numbers/unroll.hpp"
-#include "wane/run/penalty/matrix.hpp"
+#include "wane/run/penalty/factor_in_state.hpp"
 #include "wane/run/shared/aligned.hpp"
 
 namespace wane::impl {

@@ -1,12 +1,22 @@
-// Sentences at compile time for gradients that the adjoint on a GPU cannot give.
+// The checks of a call of adjoint: which gradients can be taken, and the shapes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/recurrence/gradient.hpp"
 #include "wane/core/recurrence/penalised_gradients.hpp"
-#include "wane/cuda/call/call.hpp"
-#include "wane/cuda/scan/adjoint_sums.hpp"
+#include "wane/cuda/call/check_run.hpp"
 
 namespace wane::cuda::impl {
+
+// Has a recurrence gradients that are sums over columns, and does a sink take them? Where decays
+// are by element or there is a skip, the sums mean nothing.
+template <class Op>
+inline constexpr bool gives_sums =
+    !channelwise<Op> && !decays_by_element<token_of<Op>> && !has_skip<token_of<Op>>;
+template <class Gradients, class Op>
+inline constexpr bool takes_sums = takes_rows<sink_of<Gradients, Op>, accumulate_type<Op>> ||
+                                   takes_tokens<sink_of<Gradients, Op>, accumulate_type<Op>> ||
+                                   takes_all<sink_of<Gradients, Op>, accumulate_type<Op>>;
 
 // What gradients of an affine recurrence may be taken.
 template <class Op, class Gradients>
@@ -44,6 +54,20 @@ consteval void check_adjoint() {
                   "what wane/core/recurrence/penalised_gradients.hpp says");
   else
     check_sink<Op, Gradients>();
+}
+
+// The number of states of a call of adjoint that is found good.
+template <class Op, class Out, class Gradients, class State>
+index checked_adjoint_call(Op const& op, sequence_view<Out> const& output_gradient,
+                           Gradients const& gradients, adjoint_options<State> const& options) {
+  recurrence_shape const shape = checked_extents(op);
+  check("output_gradient", output_gradient, output_shape_of(op));
+  index const sequences = checked_sequences(shape, options);
+  check_gradients(op, gradients, sequences);
+  check_state("initial", options.initial, sequences, shape);
+  check_state("final_gradient", options.final_gradient, sequences, shape);
+  check_state("initial_gradient", options.initial_gradient, sequences, shape);
+  return sequences;
 }
 
 }  // namespace wane::cuda::impl

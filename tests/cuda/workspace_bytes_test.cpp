@@ -1,6 +1,6 @@
 // What wane::cuda cannot run is refused where its workspace is asked for.
 // SPDX-License-Identifier: MIT
-#include "wane/cuda/workspace.hpp"
+#include "wane/cuda/workspace_bytes.hpp"
 
 #include "support/expect_error.hpp"
 #include "wane/operators/gated_delta_net.hpp"
