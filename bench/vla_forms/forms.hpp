@@ -10,11 +10,13 @@
 
 namespace wane::bench {
 
+template <class T>
+using dense = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
+
 // Columns are tokens; keys are 1 long.
 template <class T>
 struct token_matrices {
-  using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
-  matrix query, key, value;
+  dense<T> query, key, value;
 
   index count() const { return key.cols(); }
   index rows() const { return key.rows(); }
@@ -26,13 +28,11 @@ struct token_matrices {
 
 // The paper's loop: A by Sherman and Morrison, a token at a time.
 template <class T>
-typename token_matrices<T>::matrix by_token(token_matrices<T> const& x, T lambda) {
-  using matrix = typename token_matrices<T>::matrix;
-  using vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+dense<T> by_token(token_matrices<T> const& x, T lambda) {
   index const rows = x.rows();
-  matrix a = matrix::Identity(rows, rows) / lambda, s = matrix::Zero(rows, x.value.rows()),
-         y(x.value.rows(), x.count());
-  vector z, error;
+  dense<T> a = dense<T>::Identity(rows, rows) / lambda, s = dense<T>::Zero(rows, x.value.rows()),
+           y(x.value.rows(), x.count());
+  Eigen::Matrix<T, Eigen::Dynamic, 1> z, error;
   for (index t = 0; t < x.count(); ++t) {
     z.noalias() = a * x.key.col(t);
     T const root = std::sqrt(1 + x.key.col(t).dot(z));
@@ -49,16 +49,14 @@ typename token_matrices<T>::matrix by_token(token_matrices<T> const& x, T lambda
 template <class T>
 class inverse_held {
  public:
-  using matrix = typename token_matrices<T>::matrix;
-
-  inverse_held(index rows, T lambda) : a_(matrix::Identity(rows, rows) / lambda) {}
+  inverse_held(index rows, T lambda) : a_(dense<T>::Identity(rows, rows) / lambda) {}
 
   template <class Keys>
-  void take(Keys const& u, matrix& directions) {
+  void take(Keys const& u, dense<T>& directions) {
     z_.noalias() = a_ * u;
     gram_.noalias() = u.transpose() * z_;
     gram_.diagonal().array() += T(1);
-    Eigen::LLT<Eigen::Ref<matrix>> const factor(gram_);
+    Eigen::LLT<Eigen::Ref<dense<T>>> const factor(gram_);
     factor.matrixL().transpose().template solveInPlace<Eigen::OnTheRight>(z_);
     a_.template selfadjointView<Eigen::Lower>().rankUpdate(z_, T(-1));
     a_.template triangularView<Eigen::StrictlyUpper>() = a_.transpose();
@@ -66,7 +64,7 @@ class inverse_held {
   }
 
  private:
-  matrix a_, z_, gram_;
+  dense<T> a_, z_, gram_;
 };
 
 // R before a chunk: the same with F = R^-T U, I + F^T F = L L^T, Z = R^-1 F L^-T; then R becomes
@@ -74,18 +72,16 @@ class inverse_held {
 template <class T>
 class root_held {
  public:
-  using matrix = typename token_matrices<T>::matrix;
-
-  root_held(index rows, T lambda) : r_(matrix::Identity(rows, rows) * std::sqrt(lambda)) {}
+  root_held(index rows, T lambda) : r_(dense<T>::Identity(rows, rows) * std::sqrt(lambda)) {}
 
   template <class Keys>
-  void take(Keys const& u, matrix& directions) {
+  void take(Keys const& u, dense<T>& directions) {
     index const rows = r_.rows();
     z_ = u;
     r_.transpose().template triangularView<Eigen::Lower>().solveInPlace(z_);
     gram_.noalias() = z_.transpose() * z_;
     gram_.diagonal().array() += T(1);
-    Eigen::LLT<Eigen::Ref<matrix>> const factor(gram_);
+    Eigen::LLT<Eigen::Ref<dense<T>>> const factor(gram_);
     r_.template triangularView<Eigen::Upper>().solveInPlace(z_);
     factor.matrixL().transpose().template solveInPlace<Eigen::OnTheRight>(z_);
     directions = z_ * gram_.diagonal().cwiseInverse().asDiagonal();
@@ -97,16 +93,16 @@ class root_held {
   }
 
  private:
-  matrix r_, z_, gram_, both_;
-  Eigen::HouseholderQR<matrix> qr_;
+  dense<T> r_, z_, gram_, both_;
+  Eigen::HouseholderQR<dense<T>> qr_;
 };
 
 // `chunk` tokens at a time: their write directions, and one triangular solve for what S lacks.
 template <template <class> class Held, class T>
-typename token_matrices<T>::matrix by_chunk(token_matrices<T> const& x, T lambda, index chunk) {
-  using matrix = typename token_matrices<T>::matrix;
+dense<T> by_chunk(token_matrices<T> const& x, T lambda, index chunk) {
   Held<T> held(x.rows(), lambda);
-  matrix s = matrix::Zero(x.rows(), x.value.rows()), y(x.value.rows(), x.count()), a, error, meets;
+  dense<T> s = dense<T>::Zero(x.rows(), x.value.rows()), y(x.value.rows(), x.count()), a, error,
+           meets;
   for (index t = 0; t < x.count(); t += chunk) {
     index const count = std::min(chunk, x.count() - t);
     auto const key = x.key.middleCols(t, count), query = x.query.middleCols(t, count);

@@ -22,7 +22,7 @@ constexpr char const* purpose =
     "of normal keys, and of 8 words, asked for by themselves and by queries that are none of them.";
 
 using tokens_of_float = token_matrices<float>;
-using matrix = tokens_of_float::matrix;
+using matrix = dense<float>;
 
 // Keys and queries are normal, or one of 8 words each.
 tokens_of_float tokens_of(index count, index size, bool words) {

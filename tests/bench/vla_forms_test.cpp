@@ -13,7 +13,7 @@
 namespace wane::bench {
 namespace {
 
-using matrix = token_matrices<double>::matrix;
+using matrix = dense<double>;
 
 // Sanitizers make Eigen's loops 15 times slower.
 #ifdef WANE_ADDRESS_SANITIZER
