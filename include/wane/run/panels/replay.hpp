@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "wane/core/numbers/simd_lanes.hpp"
+#include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/panel_adjoint.hpp"
 #include "wane/run/shared/aligned.hpp"
@@ -21,6 +22,7 @@ class replay {
   using T = accumulate_type<Op>;
   using gatherer = term_gatherer<Op>;
   using form = typename gatherer::form;
+  using Token = typename gatherer::Token;
   static constexpr int width = form::width, tokens = micro_tokens;
   static constexpr index most_tokens = 64, most_chunks = most_tokens / tokens;
   static constexpr int widest = simd_bytes == 64 ? (form::erasing == erasing::general ? 2 : 4) : 1;
@@ -41,14 +43,12 @@ class replay {
 
   static index chunks_of(walk const& w) { return (w.count + tokens - 1) / tokens; }
 
-  // The states of a block from the one before it: with `all`, one after the other at `after`, and
-  // the terms; otherwise the last alone. Meanwhile it asks for the lines `soon`. Where a chunk
-  // resets what is not finite, in_order(tokens, first, last column, before, after) stands in.
-  template <class InOrder>
-  void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon,
-                  InOrder const& in_order) {
+  // The states of a block from the one before it: with `all`, one after the other at `after`;
+  // otherwise the last alone. Meanwhile the lines `soon` are prefetched. Where a chunk resets what
+  // is not finite, its tokens are taken one by one.
+  void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon) {
     index const chunks = chunks_of(w);
-    for (index c = 0; c < chunks; ++c) gather(w, c, all);
+    for (index c = 0; c < chunks; ++c) gather(w, c);
     index const step = all ? rows_ * row_stride_ : 0;
     index const passes = (form::erasing == erasing::none ? 1 : 2) * row_blocks_;
     int const each = soon.spread(passes * panels_.panels() * chunks);
@@ -62,7 +62,7 @@ class replay {
           take_panel<vectors>({chunks_[c], rows_, row_stride_, lines, each}, from + first,
                               to + first, c * tokens * columns_ + first);
         else
-          in_order(w.part(c * tokens, tokens), first, last, from, to);
+          in_order(c).advance(first, last, from, to, row_stride_, nullptr);
         from = to;
       }
     });
@@ -78,6 +78,13 @@ class replay {
     return good;
   }
 
+  // Chunk c, whose tokens are those of w, token by token. Its values are read again: panels left in
+  // their place what keys write.
+  chunk_in_order<form> again_in_order(walk const& w, index c) {
+    load_values(gather_.tokens_at(w, 0), c, w.count);
+    return in_order(c);
+  }
+
   panel_columns<T, widest> const& panels() const { return panels_; }
 
   // Of chunk c of the block: what keys write and what is erased, [tokens][columns], and the terms.
@@ -87,15 +94,21 @@ class replay {
   T const* terms(index c) const { return terms_.data() + c * gather_.numbers_of_terms(); }
 
  private:
-  void gather(walk const& w, index c, bool with_terms) {
+  chunk_in_order<form> in_order(index c) const {
+    return {chunks_[c], terms(c), rows_, strictly_causal<Token>, written(c), columns_};
+  }
+  void gather(walk const& w, index c) {
     index const k = c * tokens, count = std::min<index>(tokens, w.count - k);
     auto const x = gather_.tokens_at(w, k);
     chunks_[c] = gather_(x, static_cast<int>(count), reads_.data() + c * gather_.numbers_to_read(),
                          writes_.data() + c * gather_.numbers_to_write(),
-                         with_terms ? terms_.data() + c * gather_.numbers_of_terms() : nullptr);
+                         terms_.data() + c * gather_.numbers_of_terms());
+    load_values(x, c, count);
+  }
+  void load_values(std::array<Token, tokens> const& x, index c, index count) {
     for (index t = 0; t < tokens; ++t)
       panels_.template load<Lanes>(
-          in_lanes_, values_.data() + (k + t) * columns_, t < count,
+          in_lanes_, values_.data() + (c * tokens + t) * columns_, t < count,
           [&](auto j) { return convert<T>(x[static_cast<std::size_t>(t)].value(j)); });
   }
   template <int R>
