@@ -1,4 +1,4 @@
-// What spectra are fitted to on every lag 1..T: a kernel in closed form, or one that was measured.
+// The target that spectra are fitted to on lags 1..T: a kernel in closed form or a measured one.
 // SPDX-License-Identifier: MIT
 #pragma once
 
