@@ -28,8 +28,9 @@ struct decay_layer {
   std::vector<double> rates;  // per step, [heads, channels]
 };
 
-// Channels of a head, where a tensor is a row of numbers. All are one head if this is 0, or does
-// not divide them; unless it was asked for, then they are refused.
+// Channels of a head, where a tensor is a row of numbers. If this is 0 or does not divide the
+// numbers, all of them are one head. If it was asked for and does not divide them, they are
+// refused.
 struct head_size {
   std::int64_t channels = 1;
   bool asked_for = false;
@@ -43,8 +44,8 @@ struct decay_source {
   std::string symbol;  // of the values in the formula
 };
 
-// A rate below this keeps all but a part in 100 of what was there over 2^53 steps; one above that
-// leaves nothing after one.
+// The slowest rate forgets less than 1 % over 2^53 steps. The fastest leaves nothing after one
+// step.
 inline constexpr double slowest_rate = 0x1p-60, fastest_rate = 745;
 
 inline double require_decay(double rate, double stored, tensor const& t) {

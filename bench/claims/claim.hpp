@@ -17,8 +17,8 @@ enum class verdict { holds, fails, corrected };
 struct finding {
   double ours;         // the number that the paper gives, or bounds, as measured now
   bool holds;          // as printed
-  bool corrected;      // was what wane has instead measured, and does it hold?
-  std::string remark;  // what was measured
+  bool corrected;      // whether wane's own form was measured and holds
+  std::string remark;  // the measured quantities
 
   verdict judged() const {
     return holds ? verdict::holds : corrected ? verdict::corrected : verdict::fails;
@@ -28,7 +28,7 @@ struct finding {
 struct claim {
   std::string id;
   std::string place;      // in the paper
-  std::string statement;  // what `paper` is the value of
+  std::string statement;  // the statement that has the value `paper`
   double paper;
   std::function<finding()> measure;
 };
@@ -40,7 +40,7 @@ std::vector<claim> vort_mixture_claims();
 std::vector<claim> vort_bank_claims();
 std::vector<claim> vort_output_claims();
 std::vector<claim> vort_retrieval_claims();
-// Those that take most of a minute.
+// Claims whose checks take most of a minute.
 std::vector<claim> vort_long_claims();
 std::vector<claim> vort_cost_claims();
 std::vector<claim> vort_table_claims();
@@ -49,7 +49,7 @@ std::vector<claim> stlt_absolute_claims();
 std::vector<claim> stlt_bound_claims();
 std::vector<claim> stlt_gate_claims();
 std::vector<claim> stlt_relevance_claims();
-// About time, and about time for a million tokens.
+// Claims about time, and about time for a million tokens.
 std::vector<claim> stlt_cost_claims();
 std::vector<claim> stlt_long_claims();
 // VLA (arXiv 2605.11196), about time.
@@ -59,14 +59,14 @@ std::vector<claim> post_rate_claims();
 std::vector<claim> post_position_claims();
 std::vector<claim> post_initial_claims();
 std::vector<claim> post_invariance_claims();
-// Those about time, which take it, and which noise can make undecided.
+// Claims about time. They take long, and noise can leave them undecided.
 std::vector<claim> post_overhead_claims();
 // VLA (arXiv 2605.11196).
 std::vector<claim> vla_norm_claims();
 std::vector<claim> vla_jacobian_claims();
 std::vector<claim> vla_recall_claims();
 std::vector<claim> vla_capacity_claims();
-// Those about a trained model, `trained_on` tokens long.
+// Claims about a trained model. It was trained on sequences of `trained_on` tokens.
 std::vector<claim> post_trained_claims(std::vector<decay_layer> const& layers,
                                        std::int64_t trained_on);
 

@@ -45,7 +45,7 @@ class tensor {
 struct matrix_shape {
   index rows, columns;
 };
-// Of the products of all tokens with matrices of these shapes, the least of three.
+// Seconds of the products of all tokens with matrices of these shapes, each the least of three.
 double seconds_of_projections(std::vector<matrix_shape> const& shapes) {
   using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   double total = 0;
@@ -60,8 +60,9 @@ double seconds_of_projections(std::vector<matrix_shape> const& shapes) {
   return total;
 }
 
-// A round takes the one and the other, in turn first; the difference of their processor time, over
-// that of the layer: the recurrence and its projections.
+// Every round times both recurrences; which one is first alternates. The finding is the median
+// difference of their processor time over the time of the layer: the plain recurrence and its
+// projections.
 finding overhead(std::function<void()> const& tapered, std::function<void()> const& plain,
                  std::vector<matrix_shape> const& projections) {
   constexpr std::size_t rounds = 101;
@@ -101,7 +102,7 @@ struct memory_inputs {
   }
 };
 
-// Queries, keys, values and the way back, of a model of 1024.
+// The projections of queries, keys, values and outputs in a model of width 1024.
 std::vector<matrix_shape> const square(4, {1024, 1024});
 
 finding of_mamba2() {

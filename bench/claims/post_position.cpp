@@ -38,7 +38,7 @@ finding waste() {
     if (rate < 1 / 1000.) found = std::max(found, std::exp(-rate) - std::exp(-rate * 1000));
   return {found, found <= -std::expm1(-1), false, "N 32, T 1e6, t 1000"};
 }
-// Part 2: how many channels that were made for t do as well as 32 made for T = t^2.
+// Part 2: how many channels made for t have the error on [1, t] of 32 channels made for T = t^2.
 finding halved_exponent() {
   constexpr std::int64_t t = 1000;
   auto const error = [](std::int64_t count, std::int64_t horizon) {

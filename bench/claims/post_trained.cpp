@@ -1,4 +1,4 @@
-// PoST's Figure 3 on a checkpoint: the taper that its decays ask for, against the linear one.
+// PoST's Figure 3 on a checkpoint: the taper that its decays imply, against the linear one.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Tokens of random values, each with an order of its own: what memories make of them.
+// Tokens of random values, each with an order of its own, and the outputs of memories for them.
 // SPDX-License-Identifier: MIT
 #pragma once
 

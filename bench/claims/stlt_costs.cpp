@@ -1,4 +1,4 @@
-// STLT (arXiv 2506.15714), section 4.6: linear time, and what the mask costs.
+// STLT (arXiv 2506.15714), section 4.6: linear time, and the cost of the mask.
 // SPDX-License-Identifier: MIT
 #include <Eigen/Dense>
 #include <algorithm>

@@ -61,7 +61,7 @@ finding mean_of_a_coin() {
               means(0.9, logistic)};
 }
 
-// What the hard threshold at 1/2 leaves, whatever the temperature.
+// The probability that a mask is above the hard threshold 1/2; no temperature changes it.
 finding chosen() {
   auto const gumbel = gumbel_noise(), logistic = logistic_noise(draws, 1);
   double const found = masks(0.5, 1, gumbel).chosen, often = masks(0.9, 1, gumbel).chosen;

@@ -1,4 +1,4 @@
-// STLT (arXiv 2506.15714), section 3.4: what an FFT of S points per position can give.
+// STLT (arXiv 2506.15714), section 3.4: the results that an FFT of S points per position can give.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>

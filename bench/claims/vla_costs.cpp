@@ -1,4 +1,5 @@
-// VLA (arXiv 2605.11196), section 6: what chunks gain, linear time, and when softmax is slower.
+// VLA (arXiv 2605.11196), section 6: the gain of chunks, linear time, and the crossing with
+// softmax.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>

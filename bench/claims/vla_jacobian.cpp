@@ -11,7 +11,7 @@
 namespace wane::bench {
 namespace {
 
-// By the eigenvalues of J^T J.
+// The norm of J, by the eigenvalues of J^T J.
 double spectral_norm(matrix const& j) {
   Eigen::SelfAdjointEigenSolver<matrix> const squares(j.transpose() * j, Eigen::EigenvaluesOnly);
   return std::sqrt(squares.eigenvalues().maxCoeff());
@@ -91,7 +91,7 @@ finding without_normalisation() {
   return {found, std::abs(found - 32) < 3, largest <= 1 + 1e-12, remark};
 }
 
-// Keys that go on: raw ones that are 0.95 of the last.
+// Correlated keys: each raw key is 0.95 times the last plus noise.
 matrix slow_keys(index tokens, index width, std::uint64_t seed) {
   std::mt19937_64 bits(seed);
   matrix raw = normal_numbers(tokens, width, bits);

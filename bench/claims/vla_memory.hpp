@@ -1,4 +1,4 @@
-// What wane's memories hold of given tokens, as the claims of VLA compare them.
+// The states of wane's memories after given tokens, for the claims of VLA.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,7 +17,7 @@ struct held_memory {
   matrix factor;  // R of M = R^T R; empty where there is none
   matrix output;  // y, a token a row
 
-  // What it has under every row of `key`, which is of length 1.
+  // Reads the memory with every row of `key`. Rows have length 1.
   matrix recalled(matrix const& key) const { return key * state; }
 };
 

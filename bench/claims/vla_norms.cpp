@@ -161,7 +161,7 @@ finding printed_length() {
   return {found, std::abs(found - 10) < 2, std::abs(ours - 10) < 2, remark};
 }
 
-// Penalty directions alone: A does not look at S.
+// Penalty directions alone: A does not depend on S.
 finding refresh_forgets() {
   constexpr index count = 20000;
   matrix const none(count, 0);

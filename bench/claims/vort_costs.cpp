@@ -16,7 +16,7 @@ struct layer {
   double state_entries() const { return banks * terms * features * values; }
 };
 
-// One bank of 16 rates that all orders share does for all of them.
+// One bank of 16 rates that all orders share, in place of all banks.
 constexpr layer shared{.banks = 1, .terms = 16};
 
 struct operations {
@@ -24,9 +24,9 @@ struct operations {
   double flops() const { return products + sums; }
 };
 
-// One token by equations (14)-(16): every bank decays, the bank that the token is routed to takes
-// phi(k) v^T times each c_s, and the states are added up before phi(q) reads them, which is cheaper
-// than to read each.
+// One token by equations (14)-(16). Every bank decays. The bank of the token adds phi(k) v^T times
+// each c_s. The states are added up before phi(q) reads the sum, which is cheaper than to read
+// each.
 operations of_a_token(layer const& x) {
   double const entries = x.features * (x.values + 1);  // of one term: G and b
   double const states = x.banks * x.terms;

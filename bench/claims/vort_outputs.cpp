@@ -39,13 +39,13 @@ exponential_sum of_the_paper(double order, double accuracy) {
   return gauss_legendre_sum(gruenwald_letnikov(order), nodes, vort_range(length, accuracy));
 }
 
-// The least of what three limits of the paper's nodes give.
+// The least error over three limits of the paper's nodes.
 template <class Error>
 double least_of_limits(Error const& error) {
   return std::min({error(1e-2), error(1e-3), error(1e-4)});
 }
 
-// What was seen in several draws.
+// The results of several draws.
 struct spread {
   double least = HUGE_VAL, most = 0;
   void add(double x) { least = std::min(least, x), most = std::max(most, x); }
@@ -96,7 +96,7 @@ finding routed_outputs() {
   return {found, found <= 4e-3, shared <= 4e-3, remark};
 }
 
-// The same of a million tokens, and of banks in closed form.
+// The same for a million tokens, and for banks in closed form.
 finding routed_million() {
   auto const closed = [](double order) {
     return sum_of_terms(gruenwald_letnikov(order), million, nodes);

@@ -173,8 +173,8 @@ double strength_of(table const& x, std::size_t distance) {
   }
   return low;
 }
-// The noise is the table's one unknown: it is set at long lags, which the tables are about, and
-// then at short ones.
+// The noise is the one unknown of the tables. It is set at long lags, the subject of the tables,
+// and then at short lags.
 struct comparisons {
   comparison by_long, by_short;
 };

@@ -170,7 +170,7 @@ class problem {
   }
 
  private:
-  // After the gradients of values, so that a run starts from NaN in them too.
+  // These follow the gradients of values in memory, so that they too start from NaN in each run.
   float* node_gradients() const { return outputs_.data() + numbers_; }
   exponential_bank<float> operation() const {
     return bank_operation(arrays_.forward, whole(arrays_.forward.values, e_));

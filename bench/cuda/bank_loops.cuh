@@ -94,8 +94,8 @@ struct compare_bank_in_double {
   }
 };
 
-// One of the decays, given to every token of a line, which begins with a reset. Lines and heads are
-// powers of two long.
+// One of the decays as the decay of every token. The first token of a line is a reset. Lines and
+// heads have lengths that are powers of two.
 struct make_affine_of_node {
   bank_arrays p;
   int node, head_log2;

@@ -1,4 +1,4 @@
-// causal_attention: softmax attention over tiles of keys, what memories of fixed size compete with.
+// causal_attention: softmax attention over tiles of keys, the rival of memories of fixed size.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,9 +17,9 @@ struct attention_arguments {
 };
 
 // y_t = sum over s <= t of softmax(query_t . key_s / sqrt(Width)) value_s. A block takes `tile`
-// queries of a head, 16 a warp, past all keys before them, the next `tile` of which are on their
-// way meanwhile. What is on the chip at a time is scores of one tile: the softmax is kept up by
-// rescaling what was summed, as larger scores come (Dao et al., FlashAttention).
+// queries of a head, 16 for each warp, through all keys before them. The next `tile` keys are
+// loaded meanwhile. Only the scores of one tile are on the chip at a time: where larger scores
+// come, the softmax rescales the sums so far (Dao et al., FlashAttention).
 template <cuda::impl::multiplies<bfloat16> M, int Width>
 class causal_attention {
   using products = cuda::impl::unit_products<cuda::impl::in_bfloat16, M>;
@@ -101,7 +101,7 @@ class causal_attention {
           most = fmaxf(most, x);
         }
       });
-      // Four threads have a row.
+      // Four threads share a row.
       most = fmaxf(most, other(most, 1));
       most = fmaxf(fmaxf(most, other(most, 2)), most_[half]);
       float const kept = exp2f(most_[half] - most);

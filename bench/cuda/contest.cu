@@ -13,7 +13,8 @@ namespace {
 
 using work = std::function<void(cudaStream_t)>;
 
-// Work that takes longer has three rounds: one thread that walks along millions of tokens.
+// Work that takes longer is measured in three rounds: one thread may walk through millions of
+// tokens.
 constexpr double slow_seconds = 0.2;
 constexpr std::size_t rounds_of_slow_work = 3;
 
@@ -37,9 +38,9 @@ void refuse(std::string const& who, double error, double bound) {
   throw disagreement(text);
 }
 
-// Rounding of long sums grows with the input, so the rivals set the scale: four times the least
-// error among them, or 32 ulp of float where that is more, and one rounding to the type of the
-// output. The rivals themselves have 1000 times that.
+// Rounding of long sums grows with the input, so the bound for ours is four times the least error
+// of the rivals, or 32 ulp of float where that is more, plus the rounding of the output. The bound
+// for the rivals is 1000 times 32 ulp plus this rounding.
 void check_errors(contest const& what, stream_owner const& on, measurement& found) {
   constexpr double ulp = std::numeric_limits<float>::epsilon();
   double theirs = std::numeric_limits<double>::infinity();
@@ -64,7 +65,7 @@ __global__ void copy_kernel(uint4* to, uint4 const* from, index count) {
     to[i] = from[i];
 }
 
-// The runtime's copy and a plain one; the faster is what ours is held against.
+// The runtime's copy and a plain kernel. Our kernel is compared with the faster.
 std::vector<work> copies(contest const& what) {
   std::size_t const bytes = bytes_to_copy(what);
   auto* const to = static_cast<uint4*>(what.outputs);
@@ -92,14 +93,14 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// The median of a over b in the rounds that both had.
+// The median of a over b, over the rounds of both.
 double ratio(timed const& a, timed const& b) {
   std::vector<double> ratios(std::min(a.seconds.size(), b.seconds.size()));
   for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = a.seconds[i] / b.seconds[i];
   return median(ratios);
 }
 
-// All in every round, each first in turn.
+// Runs all in every round. The one that runs first changes from round to round.
 void hold(std::vector<timed>& all, int rounds) {
   for (int round = 0; round < rounds; ++round)
     for (std::size_t i = 0; i < all.size(); ++i) {

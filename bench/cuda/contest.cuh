@@ -24,15 +24,15 @@ struct entrant {
 struct contest {
   entrant ours;
   std::optional<entrant> cub, walk;  // other kernels for the same problem
-  std::optional<entrant> softmax;    // another problem of the same tensors, its error its own
-  // A product of matrices, and the useful operations of ours over its own.
+  std::optional<entrant> softmax;    // another problem on the same tensors, with its own error
+  // A product of matrices, and the useful operations of ours over the operations of this product.
   std::function<void(cudaStream_t)> gemm = {};
   double flops_over_gemm = 0;
-  // The room of the inputs and of the outputs. At least half of the bytes that ours must move lie
-  // in each: the copy reads its half there and writes it here.
+  // The memory of the inputs and of the outputs. Each holds at least half of the bytes that ours
+  // must move: the copy reads half of them from `inputs` and writes as many to `outputs`.
   void const* inputs = nullptr;
   void* outputs = nullptr;
-  // What the rounding of outputs and of factors, to 16 bits or to 22, explains of an error.
+  // The error that rounding explains, of outputs and of factors to 16 or 22 bits.
   double rounding = 0;
 };
 
@@ -40,7 +40,7 @@ struct contest {
 // rounding explains.
 measurement held(contest const& what, int rounds);
 
-// A problem with by_wane, by_walk, error, and bytes(numbers) of what each of them moves.
+// A Problem has by_wane, by_walk, error, and bytes(numbers), the bytes that each of them moves.
 template <class Problem>
 measurement held_against_walk(extents const& e, int rounds) {
   auto const p = std::make_shared<Problem>(e);

@@ -18,8 +18,8 @@ class crossing {
   }
   bool empty() const { return seen_.empty(); }
 
-  // Where the ratio passes 1 for the last time, on the line between two that were measured, in
-  // logarithms. None where it ends below 1; the first length where it was never below.
+  // The length where the ratio passes 1 for the last time, on a line between two measured points in
+  // logarithms. Empty where it ends below 1; the first length where it was never below.
   std::optional<double> length() const {
     if (empty() || !(seen_.back().ratio >= 0)) return {};
     auto after = seen_.end() - 1;

@@ -9,11 +9,11 @@
 
 namespace wane::bench {
 
-// What one thread has seen.
+// The largest difference and value of one thread.
 struct largest {
   double difference = 0, value = 0;
 
-  // A difference that is no number counts as infinite.
+  // A difference that is NaN counts as infinite.
   __device__ void add(double is, double should_be) {
     double const d = std::fabs(is - should_be);
     if (!(d <= difference)) difference = d == d ? d : HUGE_VAL;
@@ -23,7 +23,7 @@ struct largest {
 
 class deviation {
  public:
-  // What threads are handed. Bits of numbers that are not negative are in the order of the numbers.
+  // Threads merge their results here. Non-negative numbers compare like their bits.
   struct sink {
     unsigned long long* bits;
 

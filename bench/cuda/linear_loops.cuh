@@ -116,10 +116,10 @@ struct keep_drive {
   }
 };
 
-// CUB scans one line after the other, so that it is given what suits it best: the same arrays read
-// as [channels, time], all in one scan, where a reset begins each channel at no cost in memory. It
-// reads each input once and writes the drive only, as many bytes as wane does. (On wane's own
-// layout each of its loads would bring seven numbers of eight in vain, or it would need two
+// CUB scans one line after the other. It therefore gets the layout that suits it best: the same
+// arrays read as [channels, time] in one scan, where each channel begins with a reset that costs no
+// memory. It reads each input once and writes only the drive, as many bytes as wane. (In wane's own
+// layout seven of eight numbers in each load would be wasted, or CUB would need two
 // transpositions.)
 template <decay_as Form, class Io>
 void scan_by_cub(linear_arrays<Io> const& p, extents const& e, void* temporary, std::size_t& bytes,

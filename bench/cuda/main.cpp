@@ -26,7 +26,7 @@ std::vector<row> rows_of(std::string const& filter) {
   return chosen;
 }
 
-// What becomes of a row, told at once on stdout. False: the kernel disagrees.
+// Measures a row and prints its result at once. False: the kernel disagrees with the oracle.
 bool take(row const& r, int rounds, std::size_t width, nlohmann::json& results,
           crossing& with_softmax) {
   std::string line = r.name + ": ";
@@ -51,7 +51,7 @@ bool take(row const& r, int rounds, std::size_t width, nlohmann::json& results,
   return agrees;
 }
 
-// From how many tokens on vla is faster than softmax attention.
+// Prints and reports the number of tokens from which vla is faster than softmax attention.
 void tell(std::optional<double> length, nlohmann::json& report) {
   if (length) {
     std::printf("\nvla is faster than softmax attention from %.0f tokens on\n", *length);

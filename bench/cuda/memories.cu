@@ -55,7 +55,7 @@ struct memory_walk {
     walk_column<float>(op, k, [this](place<> at, index j, float y) { output.write(at, j, y); });
   }
 };
-// Of every `step`-th column, for in double a walk takes its time.
+// Compares every `step`-th column, because a walk in double is slow.
 template <class Op>
 struct memory_comparison {
   Op op;
@@ -72,7 +72,7 @@ struct memory_comparison {
   }
 };
 
-// Inputs lie one after the other; there is as much room for outputs, for the copy.
+// Inputs lie one after the other. The outputs have as much room, for the copy.
 class memory_inputs {
  public:
   explicit memory_inputs(extents const& e) : e_(e), inputs_(numbers(e)), outputs_(numbers(e)) {
@@ -94,7 +94,8 @@ class memory_inputs {
     return {in(), of_heads(strength_), of_heads(by_head_), {.normalise = true}};
   }
 
-  // Gradients of `erasing`, where outputs are; that of its outputs are numbers it does not read.
+  // The gradients of `erasing`, in the memory of the outputs. The gradient of the output is an
+  // input that `erasing` does not read.
   gated_delta_net<io>::gradients gradients() const {
     index const tokens = e_.batch * e_.time * e_.heads;
     io* const to = outputs_.data();
@@ -129,8 +130,8 @@ class memory_inputs {
   io const *query_, *key_, *value_, *by_row_, *by_head_, *strength_;
 };
 
-// `numbers` of a head and token are moved beside its outputs; `products` of a state and a vector
-// are what is to be done.
+// `numbers`: numbers moved for each head and token besides its outputs. `products`: products of a
+// state and a vector for each head and token.
 template <class Op>
 measurement measured(std::shared_ptr<memory_inputs> const& p, Op const& op, index numbers,
                      int products, int rounds) {

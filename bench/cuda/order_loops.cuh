@@ -80,7 +80,7 @@ class order_loops {
     for_each_line(e_.lines(), on,
                   order_walk<Arrays>{p, weights_.table(), arrangement::by_token(e_)});
   }
-  // Of the output, as it is now.
+  // The error of the current output.
   template <class Arrays>
   double error(Arrays const& p) const {
     deviation const found;
@@ -108,8 +108,8 @@ class order_loops {
   device_weights<double> exact_;
 };
 
-// Of Arrays besides: nodes, the count; inputs(e), how many numbers they read but orders, which lie
-// behind them; a constructor of the extents, the inputs and the output; operation(e, table).
+// Arrays also has: nodes, their number; inputs(e), how many numbers it reads besides orders, which
+// lie after them; a constructor from the extents, the inputs and the output; operation(e, table).
 template <class Arrays>
 class order_problem {
  public:
@@ -126,7 +126,7 @@ class order_problem {
     cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
-  // Values are read and outputs written, beside what each head of a token has but once.
+  // Values are read and outputs written. The other numbers exist once for each head of a token.
   static constexpr int moved_numbers = 2;
   static constexpr int moved_by_walk = 2;
   double bytes(int numbers) const {

@@ -57,14 +57,15 @@ class event_owner {
   std::unique_ptr<CUevent_st, release> event_;
 };
 
-// From a graph the work comes without what its launches cost the host. Short work is repeated in
-// the graph, so that the clock sees a millisecond; its data then stay in the cache.
+// Work captured in a graph runs without the host's cost of its launches. Short work is repeated in
+// the graph until it takes about a millisecond, so that the clock resolves it; its data then stay
+// in the cache.
 class replay {
  public:
   replay(stream_owner const& on, std::function<void(cudaStream_t)> const& run)
       : stream_(on.handle()) {
     capture(run);
-    (void)seconds();  // the first launch brings the graph to the device
+    (void)seconds();  // the first launch loads the graph
     warm_seconds_ = seconds();
     repetitions_ = std::clamp(static_cast<int>(1e-3 / std::max(warm_seconds_, 1e-7)), 1, 200);
     if (repetitions_ == 1) return;
@@ -73,7 +74,7 @@ class replay {
     warm_seconds_ = seconds();
   }
 
-  // Of one repetition.
+  // Seconds of one repetition.
   double seconds() const {
     begin_.record(stream_);
     cuda::throw_on_error(cudaGraphLaunch(graph_.get(), stream_), "cudaGraphLaunch");

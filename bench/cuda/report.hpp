@@ -9,7 +9,7 @@
 
 namespace wane::bench {
 
-// The column of names is as wide as the longest.
+// The column of names is as wide as the longest name.
 std::string table_head(std::size_t width);
 std::string table_line(std::string const& name, measurement const& found, std::size_t width);
 

@@ -12,7 +12,7 @@
 
 namespace wane::bench {
 
-// One of those that a kernel is compared with.
+// A rival that a kernel is compared with.
 struct comparison {
   double ratio;  // its time over the kernel's
   double bytes;  // what it moves
@@ -53,7 +53,7 @@ struct extents {
 inline constexpr extents one_channel{1, 1, index{1} << 24, 1}, one_head{1, 1, index{1} << 24, 64},
     one_sequence{1, 16, index{1} << 20, 64}, batch{8, 16, 4096, 128}, one_step{256, 16, 1, 128};
 
-// A file each, so that they are compiled side by side.
+// Each group of rows is a file of its own, so that they compile in parallel.
 std::vector<row> linear_log_rows();
 std::vector<row> linear_factor_rows();
 std::vector<row> linear_bfloat16_rows();

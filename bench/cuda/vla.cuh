@@ -10,9 +10,9 @@
 
 namespace wane::bench {
 
-// `rows` are columns, too. Algorithm 1 of the paper, z = A u and A -= z z^T / delta, with the rule
-// rls: a block takes a head, and a thread has a column of A in shared memory and one of S in
-// registers. take(place, j, y, the write direction's number j).
+// Algorithm 1 of the paper with the rule rls: z = A u and A -= z z^T / delta. There are as many
+// columns as `rows`. One block takes one head; one thread has a column of A in shared memory and a
+// column of S in registers. Calls take(place, j, y, number j of the write direction).
 template <int rows, class Real, class Io, class Take>
 __global__ void __launch_bounds__(rows)
     token_by_token(vla<Io> op, Real lambda, index heads, index time, Take take) {
@@ -80,8 +80,8 @@ struct compare_output {
   }
 };
 
-// Queries, keys and values, one after the other; there is as much room for outputs, for the copy.
-// `rows` are columns, too.
+// Queries, keys and values, one after the other. The outputs have as much room, for the copy. There
+// are as many columns as `rows`.
 template <class Io, int rows>
 class vla_problem {
  public:
@@ -90,11 +90,11 @@ class vla_problem {
     cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
-  // Of queries, keys and values.
+  // Input 0, 1, 2: queries, keys, values.
   Io const* input(int n) const { return inputs_.data() + n * e_.numbers(); }
   sequence_view<Io> output() const { return whole(outputs_.data(), e_); }
   double bytes() const { return 4 * sizeof(Io) * static_cast<double>(e_.numbers()); }
-  // Of Algorithm 1, in products of matrices.
+  // The operations of Algorithm 1.
   double flops() const { return 12. * rows * static_cast<double>(e_.numbers()); }
 
   void by_wane(cudaStream_t on) const {

@@ -11,7 +11,7 @@ namespace {
 constexpr int rows = 128;
 using operation = vla<float>;
 
-// Where tokens of the first sequence write, in double.
+// The write directions of the first sequence, in double.
 struct directions {
   index heads, time;
   double* to;
@@ -24,7 +24,7 @@ struct directions {
   }
 };
 
-// S alone.
+// The recurrence of S alone.
 struct memory_of_directions {
   operation op;
   directions all;
@@ -55,14 +55,14 @@ class problem {
   float* gradients() const { return outputs_.data(); }
   // Inputs and the gradient of outputs are read, gradients of inputs written.
   double bytes() const { return 7 * sizeof(float) * static_cast<double>(e_.numbers()); }
-  // Of what a user would write for Algorithm 1 backward.
+  // The operations of Algorithm 1 backward as a user would write it.
   double flops() const { return 30. * rows * static_cast<double>(e_.numbers()); }
 
   void by_wane(cudaStream_t on) const {
     cuda::adjoint<rows>(cuda::stream{on}, op_, output_gradient(), to_,
                         cuda::workspace{memory_.data(), memory_.bytes()});
   }
-  // Of the values of the first sequence.
+  // The error of the gradients of the first sequence's values.
   double error() const {
     deviation const found;
     memory_of_directions const memory{op_, directions_, {1, e_.time, e_.heads, rows, e_.channels}};

@@ -1,4 +1,4 @@
-// A head as ggml computes it, token by token, in double: what wane is held against.
+// A head as ggml computes it, token by token, in double: the reference for wane.
 // SPDX-License-Identifier: MIT
 #pragma once
 

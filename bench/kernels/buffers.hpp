@@ -1,4 +1,4 @@
-// Arrays to measure with: on pages of their own that are there already, and not congruent.
+// Arrays for measurements, on pages of their own that are mapped already, at different offsets.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -14,11 +14,11 @@
 namespace wane::bench {
 namespace {
 
-// A row takes this long, or five rounds if these take longer.
+// A row is measured for this long, or for five rounds if these take longer.
 constexpr double seconds_a_row = 2;
 constexpr std::size_t rounds_at_least = 5, rounds_at_most = 301;
-// Short work is repeated until it takes this long: for the clock, and with several threads for
-// what it takes to bring them together on a machine that has other things to do.
+// Short work is repeated for at least this long, so that the clock resolves it. Several threads
+// need longer, because it takes time to start them together on a busy machine.
 double seconds_at_least(int threads) { return threads == 1 ? 200e-6 : 20e-3; }
 index multiply_add_rounds(int threads) { return threads == 1 ? 50000 : 2000000; }
 
@@ -38,8 +38,8 @@ double error_of(std::function<void()> const& run, contest const& what) {
   return what.error();
 }
 
-// Rounding of long sums grows with the input, so the loops set the scale: four times the least
-// error among them, or 32 ulp where that is more. The loops themselves have 1000 times that.
+// Rounding of long sums grows with the input, so the bound for ours is four times the least error
+// of the loops, or 32 ulp where that is more. The bound for the loops is 1000 times 32 ulp.
 double checked_error(contest const& what) {
   double const ulp = what.in_double ? std::numeric_limits<double>::epsilon()
                                     : double(std::numeric_limits<float>::epsilon());
@@ -63,7 +63,8 @@ double checked_error(contest const& what) {
   return ours;
 }
 
-// Runs all entrants in every round, each first in turn, until the time is up.
+// Runs all entrants in every round until the time is up. The entrant that runs first changes from
+// round to round.
 void hold(std::vector<entrant>& entrants, int threads) {
   for (auto& e : entrants) {
     e.run();
@@ -99,7 +100,7 @@ std::map<std::string, double> held(contest const& what) {
   std::vector<entrant> entrants{{what.ours}, {[&] { multiply_adds(rounds, threads, wide); }}};
   for (auto const& r : what.rivals) entrants.push_back({r.run});
   std::size_t const first_reference = entrants.size();
-  // Within the cache streaming stores only drive the data out.
+  // Within the cache, streaming stores would only evict the data.
   bool const cached = what.moved.total_bytes() <= static_cast<double>(second_level_bytes());
   for (auto const& how : manners)
     if (!what.moved.reads.empty() && !(how.stream && cached))

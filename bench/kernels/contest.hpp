@@ -15,8 +15,8 @@ namespace wane::bench {
 struct rival {
   std::string counter;
   std::function<void()> run;
-  // A loop that gives the same answer counts as its time over ours. Otherwise it is our kernel on
-  // other data, and our time over that is counted.
+  // A loop computes the same answer; its counter is its time over ours. A rival that is no loop is
+  // our kernel on other data; its counter is our time over its time.
   bool is_loop = true;
 };
 
@@ -25,9 +25,10 @@ struct contest {
   std::vector<rival> rivals;
   // ours() is a pass of passes.hpp, which can name its runner.
   bool by_runners = true;
-  // What must move; the reference moves as much in the same memory. Without reads there is none.
+  // The bytes that must move. The reference moves as many in the same memory. Without `reads` there
+  // is no reference.
   traffic moved;
-  // Where there are none, they are what `moved` writes.
+  // The outputs of the contest. Where the list is empty, they are the arrays that `moved` writes.
   std::vector<std::span<float>> outputs = {};
   double tokens = 0, flops = 0;
   bool in_double = false;

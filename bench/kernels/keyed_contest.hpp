@@ -60,7 +60,8 @@ struct keyed_problem {
   keyed_row row;
   buffers memory;
   keyed_arrays p;
-  // Of each head: before the first token, where the loop stands, and of step where wane stands.
+  // For each head: the state before the first token and the loop's state. `state` is wane's in
+  // step.
   std::vector<keyed_matrix<float>> initial, of_loop;
   float* state = nullptr;
   std::vector<keyed_matrix<float>> kept;  // room for the loop backward

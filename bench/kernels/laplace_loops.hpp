@@ -10,8 +10,8 @@
 
 namespace wane::bench {
 
-// One head: poles p, what an input still weighs when it leaves (p^D; nothing leaves where D is 0),
-// and weights c, [P] or [P, C].
+// One head: poles p, the factors p^D of inputs that leave (none leave where D is 0), and weights c,
+// [P] or [P, C].
 template <class T>
 struct laplace_loop {
   index channels = 0, reach = 0;

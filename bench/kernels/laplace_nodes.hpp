@@ -1,4 +1,4 @@
-// What a row of laplace is, and the parameters of its nodes.
+// The settings of a row of laplace, and the parameters of its nodes.
 // SPDX-License-Identifier: MIT
 #pragma once
 

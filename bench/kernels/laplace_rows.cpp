@@ -189,9 +189,9 @@ contest prepare(laplace_case const& row) {
       static_cast<double>(row.active * laplace_problem<Window>::operation::terms());
   contest c;
   c.tokens = static_cast<double>(problem->tokens);
-  // A pole's part of a token and channel is two multiply-adds to read it, two to write to it, and
-  // two to take back what leaves. Chunks do a little more, for what they carry on, and a loop that
-  // turns every state at every token 12 flops (16). Backward counts 2.5 times as much.
+  // For each pole, token and channel there are two multiply-adds to read, two to write, and two to
+  // remove what leaves. The work of chunks for their carries is not counted. A loop that turns
+  // every state at every token has 12 flops (16). Backward counts 2.5 times as much.
   c.flops = (problem->hann ? 12 : 8) * poles * static_cast<double>(channels) * c.tokens;
   if (backward) c.flops *= 2.5;
   c.computes_in_double = problem->hann;
@@ -200,7 +200,7 @@ contest prepare(laplace_case const& row) {
              problem->tokens * channels * index(sizeof(float)),
              row.threads};
   if (backward) c.moved.reads.push_back(problem->output_gradient);
-  // Stores past the caches would drive the data out of the third level.
+  // Streaming stores would evict the data from the third-level cache.
   if (row.length) c.moved.reads.clear();
   c.outputs = problem->outputs();
   c.error = [problem] { return problem->error(); };

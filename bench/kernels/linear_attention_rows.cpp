@@ -1,4 +1,4 @@
-// The rows of what VLA is compared with, linear_attention and vla_delta_net: H:16 heads of D:64.
+// The rows of VLA's rivals, linear_attention and vla_delta_net: H:16 heads of D:64.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <vector>

@@ -85,7 +85,7 @@ struct mamba1_problem {
       timed_adjoint(op(), of(output_gradient), to, adjoint_options<float>{.threads = row.threads});
     }
   }
-  // The loop has its own state, and its results where ours are.
+  // The loop has its own state and writes its results to the arrays of ours.
   void loop() {
     if (row.what == pass::backward) {
       mamba1_backward(in, output_gradient, kept, gradients);

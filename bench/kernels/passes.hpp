@@ -1,4 +1,4 @@
-// The passes that a row times; asked once before, they name their runner and run nothing.
+// The passes that a row times; in a first call they name their runner and run nothing.
 // SPDX-License-Identifier: MIT
 #pragma once
 

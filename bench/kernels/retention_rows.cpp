@@ -97,7 +97,7 @@ struct retention_problem {
         timed_adjoint(op, of(output_gradient), to, adjoint_options<float>{.threads = row.threads});
     });
   }
-  // The loop has its own state, and its results where ours are.
+  // The loop has its own state and writes its results to the arrays of ours.
   void loop() {
     if (row.what == pass::backward)
       return retention_backward(in, nodes.table(), output_gradient, gradients);

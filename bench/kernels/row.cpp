@@ -17,8 +17,8 @@ namespace {
 bool failed = false;
 std::vector<std::string> names;
 
-// The row whose turn it is. Google Benchmark calls a row several times, with more and more
-// iterations; the contest is held at the first call.
+// The current row. Google Benchmark calls a row several times, with more and more iterations; the
+// contest is held at the first call.
 struct turn {
   std::string name;
   std::optional<contest> what = {};

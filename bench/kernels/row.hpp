@@ -15,7 +15,7 @@ inline std::string name_of(pass what) {
   return what == pass::forward ? "/forward" : what == pass::step ? "/step" : "/backward";
 }
 
-// `prepare` makes the data; it is called when the row's turn comes, and the data go after it.
+// `prepare` makes the data when the row begins. The data are freed after the row.
 void add_row(std::string const& name, std::function<contest()> prepare);
 std::vector<std::string> const& names_of_rows();
 // Whether a row was refused its number.

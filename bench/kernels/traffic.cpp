@@ -1,4 +1,4 @@
-// The triad and its kin: the fastest this machine reads some arrays and writes others.
+// Triads, copies and similar passes: the fastest reads and writes of arrays on this machine.
 // SPDX-License-Identifier: MIT
 #include "kernels/traffic.hpp"
 

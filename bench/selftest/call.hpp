@@ -29,7 +29,7 @@ std::vector<To> numbers_as(std::vector<From> const& from) {
   return to;
 }
 
-// The problem as Io holds it, so that all who are asked read the same numbers.
+// The problem rounded to Io, so that the CPU and the GPU read the same numbers.
 template <class Io, class Wide>
 problem<Wide> rounded(problem<Wide> p) {
   using V = widened<Io>;
@@ -46,7 +46,7 @@ problem<Wide> rounded(problem<Wide> p) {
   return p;
 }
 
-// Memory of the host for as long as it lives.
+// Owns arrays in the memory of the host.
 class host_memory {
  public:
   template <class T>
@@ -106,7 +106,7 @@ auto make_operator(problem<Wide> const& p, Memory& memory) {
   }
 }
 
-// run(op, output, options) is the door of the runner; outputs begin as zeros.
+// run(op, output, options) calls the runner. Outputs begin as zeros.
 template <form What, class Io, class Wide, class Memory, class Run>
 answer<Wide> call(problem<Wide> const& p, Memory& memory, Run const& run) {
   using V = widened<Io>;

@@ -10,7 +10,7 @@
 
 namespace wane::selftest {
 
-// Memory of the device for as long as it lives.
+// Owns arrays in the memory of the device.
 class device_memory {
  public:
   template <class T>
@@ -44,7 +44,7 @@ struct run_on_device {
   }
 };
 
-// Every scenario; what CUDA refuses is a verdict as well.
+// Judges every scenario. An error of CUDA is also a verdict.
 template <form What, class Io>
 void add_cases(test_cases& to, std::string const& operation, std::string const& type) {
   for (scenario const& s : is_memory(What) ? memory_scenarios() : scenarios()) {

@@ -17,7 +17,7 @@ namespace wane::selftest {
 struct verdict {
   double error = HUGE_VAL, bound = 0;
   bool same_bits = false;
-  std::string problem = {};  // why there is no answer
+  std::string problem = {};  // not empty: why there is no answer
 
   bool agrees() const { return problem.empty() && error <= bound && same_bits; }
 };
@@ -27,7 +27,7 @@ struct test_case {
   std::function<verdict()> judge;
 };
 
-// ||is - should_be|| / ||should_be||; no number counts as infinite.
+// is - should_be|| / ||should_be||; NaN counts as infinite.
 template <class Wide>
 double relative_error(std::vector<Wide> const& is, std::vector<Wide> const& should_be) {
   double error = 0, norm = 0;
@@ -44,7 +44,7 @@ bool same_bits(std::vector<Wide> const& a, std::vector<Wide> const& b) {
   return a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(Wide)) == 0;
 }
 
-// One rounding to the type of the output, where it is narrower than what is computed in.
+// One rounding to the type of the output, where this type is narrower than that of the computation.
 template <class Io>
 constexpr double rounding_of_storage = 0;
 template <>
@@ -52,10 +52,10 @@ inline constexpr double rounding_of_storage<bfloat16> = 0x1p-8;
 template <>
 inline constexpr double rounding_of_storage<float16> = 0x1p-11;
 
-// A state is rounded once a token; roundings have no common sign, and fade as the state does: they
-// add up as the root of the tokens that it remembers. Four times that, since a token rounds its
-// decay and its output too; complex numbers have two parts that mix.
-// Memories also round the factors of their products to what outputs can tell.
+// A state is rounded once for each token. Roundings have random signs and fade as the state does,
+// so they add up as the root of the number of tokens that the state remembers. The bound is four
+// times that, because a token also rounds its decay and its output, and the two parts of complex
+// numbers mix. Memories also round the factors of their products to the precision of their outputs.
 template <class Io>
 double bound_of(form what, scenario const& s) {
   double const rounding = std::numeric_limits<real_type<widened<Io>>>::epsilon() / 2;
@@ -64,7 +64,7 @@ double bound_of(form what, scenario const& s) {
          4 * rounding * (1 + std::sqrt(tokens));
 }
 
-// `ask` gives the answer of the GPU to a problem; it is asked twice.
+// ask(problem) is the answer of the GPU. It is called twice.
 template <class Io, class Ask>
 verdict judge(form what, scenario const& s, Ask const& ask) {
   using Wide = std::conditional_t<is_complex<Io>, std::complex<double>, double>;

@@ -1,4 +1,4 @@
-// The data of a case in double, and what the CPU makes of them.
+// The data of a case in double, and the results of the CPU for them.
 // SPDX-License-Identifier: MIT
 #include "selftest/problem.hpp"
 
@@ -104,7 +104,7 @@ problem<Wide> make_problem(form what, scenario const& asked) {
     give_decays(p, next);
   if (asked.carried) {
     p.initial = signed_values<Wide>(next, asked.sequences() * asked.heads * p.rows() * p.columns());
-    // A penalty that has seen nothing is zeros.
+    // A penalty before its first token is zeros.
     for (std::size_t i = 0; i < p.initial.size(); ++i)
       if (static_cast<index>(i) % p.columns() >= asked.columns) p.initial[i] = 0;
     for (index n = 0; n < asked.sequences(); ++n) p.positions.push_back(10 * n);

@@ -1,4 +1,4 @@
-// The data of a case in double, and what the CPU makes of them.
+// The data of a case in double, and the results of the CPU for them.
 // SPDX-License-Identifier: MIT
 #pragma once
 

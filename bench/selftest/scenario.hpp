@@ -1,4 +1,4 @@
-// Scenarios of the self-test: shapes, timescales and how a run is asked for, of any operator.
+// Scenarios of the self-test: shapes, timescales and options of a run, for any operator.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -55,7 +55,7 @@ inline std::vector<scenario> scenarios() {
       {.name = "one step", .batch = 64, .time = 1, .heads = 8, .columns = 64, .carried = true}};
 }
 
-// Of memories with keys, every way they are taken: in chunks, in segments, and one token.
+// Memories with keys in all their ways: in chunks, in segments, and one token.
 inline std::vector<scenario> memory_scenarios() {
   return {{.name = "one head", .batch = 1, .time = 1 << 14, .heads = 1, .columns = 64},
           {.name = "64 heads", .batch = 4, .time = 500, .heads = 16, .columns = 64},

@@ -61,7 +61,7 @@ inline std::string density_points(checkpoint_report const& found,
   return points;
 }
 
-// Rank, from the shortest, and timescale; of many, every so many.
+// Rank, from the shortest, and timescale. Where there are many channels, only some are drawn.
 inline std::string rank_points(layer_report const& one) {
   std::vector<double> rates = one.layer.rates;
   std::sort(rates.begin(), rates.end(), std::greater<>());
@@ -79,7 +79,7 @@ inline std::size_t most_heads(checkpoint_report const& found) {
   return most;
 }
 
-// Heads drawn: of many, every so many.
+// The step from one drawn head to the next; above 1 where there are many.
 inline std::size_t head_step(checkpoint_report const& found) { return 1 + most_heads(found) / 500; }
 
 // A line for each layer, the logarithm of each head's median timescale on it.

@@ -1,4 +1,4 @@
-// What the decays of a trained model can remember: by layer and by head.
+// The timescales of a trained model and the power laws that they can follow, by layer and by head.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -84,14 +84,14 @@ inline timescale_report timescales_of(std::vector<double> rates, std::int64_t ho
   return found;
 }
 
-// Of those that are alike by 0.99 one; within lags 1..T nothing tells rates below 0.001/T apart,
-// nor those above 40.
+// One rate for each group with a coherence above 0.99. Within lags 1..T, rates below 0.001/T cannot
+// be told apart, nor can rates above 40.
 inline std::vector<double> rates_of_use(std::vector<double> rates, std::int64_t horizon) {
   for (double& rate : rates) rate = std::clamp(rate, 1e-3 / static_cast<double>(horizon), 40.0);
   return spectra::distinct_rates(rates, 0.99);
 }
 
-// `lags` from 1 on.
+// The reach of a power law. `lags` begin with 1.
 inline std::int64_t reach_of_law(std::vector<double> const& rates, double exponent,
                                  std::vector<std::int64_t> const& lags) {
   auto const followed = [&](std::int64_t lag) {
@@ -99,7 +99,7 @@ inline std::int64_t reach_of_law(std::vector<double> const& rates, double expone
         spectra::fit(rates, spectra::power_law(exponent), lag, spectra::metric::relative);
     return fit.max_relative_error <= 0.1;
   };
-  // One channel meets one lag.
+  // One channel fits one lag exactly.
   return *(std::partition_point(lags.begin() + 1, lags.end(), followed) - 1);
 }
 

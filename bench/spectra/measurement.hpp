@@ -1,4 +1,4 @@
-// What was measured at each lag: an estimate, what chance alone would give, and the noise.
+// Measurements at each lag: an estimate, its baseline by chance, and the noise.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace wane::bench {
 
-// Contiguous pieces of equally many pairs. Leaving each out in turn says how much the data
-// themselves vary (delete-one-block jackknife), neighbouring samples being dependent.
+// Contiguous pieces of equally many pairs. Leaving out each in turn shows how much the data vary
+// (delete-one-block jackknife); neighbouring samples are dependent.
 inline constexpr std::size_t blocks = 20;
 
 // A lag counts as seen when it rises above chance by this many standard deviations of the noise.
@@ -49,8 +49,8 @@ struct measurement {
   std::vector<measured_lag> lags;
 };
 
-// The lags that count: above the noise, and before the tail drowns, that is before three lags in a
-// row are not (one that sticks out later is there by chance, and would bend a fit upwards).
+// The lags that count: above the noise, and before the first three lags in a row that are not. A
+// later lag above the noise is there by chance and would bend a fit upwards.
 inline std::vector<bool> seen(std::vector<measured_lag> const& lags) {
   constexpr int drowned = 3;
   std::vector<bool> result(lags.size());

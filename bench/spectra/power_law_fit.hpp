@@ -21,8 +21,8 @@ struct power_law_fit {
   double low = 0;
   double high = 0;
   double amplitude = 0;
-  double sampling_error = 0;  // standard error from the blocks: had other data been drawn
-  double misfit_error = 0;    // standard error from the residuals: were other lags looked at
+  double sampling_error = 0;  // standard error from the blocks: for other data
+  double misfit_error = 0;    // standard error from the residuals: for other lags
   std::int64_t first_lag = 0;
   std::int64_t last_lag = 0;
   std::size_t lags_used = 0;  // of those in between
@@ -65,9 +65,9 @@ inline double residual_of(line const& fit, log_point const& p) {
   return p.y - fit.intercept - fit.slope * p.x;
 }
 
-// No real kernel is exactly a power law, and the noise at short lags is tiny: weights from the
-// noise alone would let three lags decide. `spread` is the variance of the kernel around the law,
-// the one that makes the weighted residuals as large as they should be (Paule and Mandel 1982).
+// No real kernel is exactly a power law, and the noise at short lags is tiny. Weights from the
+// noise alone would let three lags decide the fit. `spread` is the variance of the kernel around
+// the law for which the weighted squared residuals have their expected sum (Paule and Mandel 1982).
 inline double spread_around_law(std::span<log_point const> points) {
   auto const surplus = [&](double spread) {
     line const fit = fit_line(points, spread);
@@ -86,8 +86,8 @@ inline double spread_around_law(std::span<log_point const> points) {
   return std::exp(high);
 }
 
-// Standard error of the slope from the residuals, those of neighbouring lags being alike
-// (Newey and West 1987), enlarged for the two parameters fitted.
+// Standard error of the slope from the residuals. Residuals of neighbouring lags are correlated
+// (Newey and West 1987). The factor n / (n - 2) accounts for the two fitted parameters.
 inline double misfit_error(std::span<log_point const> points, line const& fit) {
   auto const n = points.size();
   auto const reach = 1 + static_cast<std::size_t>(std::sqrt(static_cast<double>(n)) / 2);
@@ -105,10 +105,10 @@ inline double misfit_error(std::span<log_point const> points, line const& fit) {
   return std::sqrt(std::max(0.0, sum) * static_cast<double>(n) / static_cast<double>(n - 2));
 }
 
-// Standard error of the slope when each block of the data is left out in turn, to first order in
-// the change of the estimates; the noise that lags share is in it. Blocks of data whose correlation
-// goes as l^-memory are not independent: the variance of their mean falls as blocks^-memory, not
-// as 1 / blocks, when memory < 1.
+// Standard error of the slope from leaving out each block of the data in turn, to first order in
+// the change of the estimates. It includes noise that lags share. Blocks of data whose correlation
+// goes as l^-memory are not independent: the variance of their mean falls as blocks^-memory, not as
+// 1 / blocks, when memory < 1.
 inline double sampling_error(std::span<measured_lag const> used, line const& fit, double memory) {
   std::array<double, blocks> slope{};
   double mean = 0, sum = 0;
@@ -123,9 +123,9 @@ inline double sampling_error(std::span<measured_lag const> used, line const& fit
   return std::sqrt(dependent * sum * (blocks - 1) / blocks);
 }
 
-// Through the lags seen from `first` on. The interval is the exponent -+ 2.093 standard errors
-// (Student, 19 degrees of freedom, as there are 20 blocks); the error is the larger of the two,
-// which answer different doubts.
+// Fits the lags seen from `first` on. The interval is the exponent -+ 2.093 standard errors
+// (Student, 19 degrees of freedom, as there are 20 blocks). The standard error is the larger of
+// sampling_error and misfit_error.
 inline power_law_fit fit_power_law(measurement const& data, std::int64_t first = 1) {
   constexpr double student_95 = 2.093;
   constexpr std::size_t fewest = 4;

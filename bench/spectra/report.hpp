@@ -1,4 +1,4 @@
-// Everything the program found out, as the table, the JSON and the picture tell it.
+// All results of the program, for the table, the JSON and the picture.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the program prints: what was read, what was measured, the law, the comparison.
+// The printed summary: the input, the measurement, the law, the comparison.
 // SPDX-License-Identifier: MIT
 #pragma once
 

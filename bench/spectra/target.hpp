@@ -1,4 +1,4 @@
-// What spectra are fitted to on every lag 1..T: a kernel in closed form, or one that was measured.
+// The target that spectra are fitted to on lags 1..T: a kernel in closed form or a measured one.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -63,9 +63,9 @@ inline target gruenwald_letnikov_target(double alpha, std::int64_t horizon) {
                    spectra::gruenwald_letnikov(alpha));
 }
 
-// The excess over the baseline at the lags seen, 1 at the first of them, and straight lines on log
-// axes in between; constant before the first. With points alone, as many channels as points would
-// pass through all of them and the error would have no meaning.
+// The excess over the baseline at the lags seen, scaled to 1 at the first of them. Between them it
+// is linear on log axes; before the first it is constant. With the points alone, as many channels
+// as points would fit all of them and the error would have no meaning.
 class measured_kernel {
  public:
   explicit measured_kernel(std::vector<measured_lag> const& used) {
@@ -89,7 +89,7 @@ class measured_kernel {
   std::vector<double> log_lags_, log_values_;
 };
 
-// Nothing is known beyond the last lag seen, so that is the horizon; sums are of the lags seen.
+// The horizon is the last lag seen. Sums of exponentials approximate the lags seen only.
 inline target measured_target(measurement const& data) {
   auto const used = lags_seen(data.lags);
   spectra::sampled_kernel samples;

@@ -1,5 +1,4 @@
-// The forms that VLA's recurrence may take (rule rls, keys as directions), in Eigen: by which of
-// them it is held, A or R, and by how many tokens at a time.
+// Forms of VLA's recurrence in Eigen (rule rls, keys as directions): A or R, one token or more.
 // SPDX-License-Identifier: MIT
 #pragma once
 

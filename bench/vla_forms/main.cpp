@@ -1,4 +1,4 @@
-// wane-vla-forms: what VLA's recurrence costs in each form it may take, and what float loses.
+// wane-vla-forms: the cost of VLA's recurrence in each of its forms, and the error of float.
 // SPDX-License-Identifier: MIT
 #include <CLI/CLI.hpp>
 #include <chrono>

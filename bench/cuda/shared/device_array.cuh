@@ -1,4 +1,4 @@
-// device_array: memory of the device that is given back with it.
+// device_array: memory of the device that is freed by the destructor.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,7 +16,7 @@ template <class T>
 class device_array {
  public:
   device_array() = default;
-  // Throws out_of_memory where the device has not as much left.
+  // Throws out_of_memory where the device has too little memory left.
   explicit device_array(std::size_t count) : count_(count) {
     void* memory = nullptr;
     cudaError_t const result = cudaMalloc(&memory, count > 0 ? bytes() : 1);

@@ -1,4 +1,4 @@
-// What the programs for a GPU have in common: what they run on, JSON.
+// The common parts of the programs for a GPU: their device and their JSON.
 // SPDX-License-Identifier: MIT
 #include "cuda/shared/program.hpp"
 

@@ -1,4 +1,4 @@
-// adjoint on a GPU: the door to the gradients of scans and of memories in chunks.
+// adjoint on a GPU: gradients of scans and of memories in chunks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace wane::cuda {
 
-// wane::adjoint on a stream, with what wane::cuda::run says of memory and errors; `memory` is of
-// adjoint_workspace_bytes(op, options). A run finds the states again and keeps some; another kernel
-// goes backward; a third adds up sums over columns. Gradients of decays by element in a memory with
-// rows, and of skips, are not there. Gradients must not overlap inputs.
+// wane::adjoint on a stream. Memory and errors are as in wane::cuda::run; `memory` has
+// adjoint_workspace_bytes(op, options) bytes. A run finds the states again and keeps some; another
+// kernel goes backward; a third adds up sums over columns. Gradients by decays of elements in a
+// memory with rows, and by skips, are not supported. Gradients must not overlap inputs.
 //   wane::cuda::adjoint(wane::cuda::stream{}, op, output_gradient, gradients, memory);
 template <int MostRows = impl::any_rows, class Op, class Out, class Gradients,
           class State = accumulate_type<Op>>

@@ -10,9 +10,9 @@ namespace wane::cuda::impl {
 
 enum class pass { run, adjoint };
 
-// A row of the table says which operators it takes as far as their type tells (`takes`), whether
-// their shape must be asked too (`may_decline`, then `accepts`), how much workspace a call needs,
-// and queues the call. Sizes are configurations, those of device_sizes or smaller ones of a test.
+// A row of the table states which operator types it takes (`takes`), whether it also checks their
+// shape (`may_decline`, then `accepts`), and how much workspace a call needs. It also queues the
+// call. Sizes are configurations: those of device_sizes, or smaller ones in tests.
 
 // Memories with keys, 16 tokens at a time. Those that can be scanned are taken from 16 rows on.
 struct chunks {
@@ -52,7 +52,7 @@ struct chunks {
   }
 };
 
-// One token of each sequence of such a memory. Its adjoint is that of chunks.
+// One token of each sequence of such a memory. Its adjoint runs in chunks.
 struct one_token {
   template <class Op, pass Pass>
   static constexpr bool takes = chunkable<Op>&& Pass == pass::run;
@@ -77,7 +77,7 @@ struct one_token {
   }
 };
 
-// Recurrences whose tokens do not look at the state.
+// Recurrences whose tokens do not read the state.
 struct scans {
   template <class Op, pass>
   static constexpr bool takes = scannable<Op>;
@@ -110,8 +110,8 @@ template <class... Rows>
 struct table {};
 using tables_of_memories = table<one_token, chunks>;
 
-// body(row) for the first row that takes this call. Rows behind one that surely takes it are not
-// instantiated.
+// Calls body(row) for the first row that takes this call. Rows after one that cannot decline are
+// not instantiated.
 template <pass Pass, class First, class... Rest, class Op, class Options, class Body>
 void with_row(table<First, Rest...>, Op const& op, Options const& options, Body const& body) {
   if constexpr (First::template takes<Op, Pass> && std::is_trivially_copyable_v<Op>) {

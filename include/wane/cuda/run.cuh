@@ -1,4 +1,4 @@
-// run on a GPU: the door to the scan, and to chunks and single tokens of memories.
+// run on a GPU: scans, memories in chunks, and single tokens of memories.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,7 +11,7 @@ namespace wane::cuda {
 // memory that the device reads, and so does `memory`, of workspace_bytes(op, options). Returns when
 // the work is queued; allocates nothing, and may be captured in a graph. The same bits each time.
 //   wane::cuda::run(wane::cuda::stream{}, op, output, memory, {.final = state});
-// Of `options`, threads and threads_over_time mean nothing here. Tensors may not overlap, but
+// The options threads and threads_over_time have no effect. Tensors may not overlap, but
 // `final` may be `initial` (unless sequences are packed).
 // MostRows, where given, run<64>(...), is the most rows that a memory with keys will have: one
 // kernel is compiled then, in place of those for 64, 128 and 256.

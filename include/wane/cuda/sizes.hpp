@@ -1,4 +1,4 @@
-// How large the blocks of a device are: the configurations of its kernels.
+// The configurations of the kernels on a device.
 // SPDX-License-Identifier: MIT
 #pragma once
 

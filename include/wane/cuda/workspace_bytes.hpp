@@ -1,4 +1,4 @@
-// workspace_bytes, adjoint_workspace_bytes: the memory that a call on a GPU borrows.
+// workspace_bytes, adjoint_workspace_bytes: the memory that a call on a GPU needs.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -8,8 +8,8 @@
 
 namespace wane::cuda::impl {
 
-// Has a recurrence gradients that are sums over columns, and does a sink take them? Where decays
-// are by element or there is a skip, the sums mean nothing.
+// Whether a recurrence has gradients that are sums over columns, and whether a sink takes them.
+// With decays by element or a skip these sums have no meaning.
 template <class Op>
 inline constexpr bool gives_sums =
     !channelwise<Op> && !decays_by_element<token_of<Op>> && !has_skip<token_of<Op>>;
@@ -18,7 +18,7 @@ inline constexpr bool takes_sums = takes_rows<sink_of<Gradients, Op>, accumulate
                                    takes_tokens<sink_of<Gradients, Op>, accumulate_type<Op>> ||
                                    takes_all<sink_of<Gradients, Op>, accumulate_type<Op>>;
 
-// What gradients of an affine recurrence may be taken.
+// Checks that a sink takes only gradients that an affine recurrence has.
 template <class Op, class Gradients>
 consteval void check_sink() {
   using V = accumulate_type<Op>;
@@ -41,7 +41,7 @@ consteval void check_sink() {
       "gradients of this one go to column, row and whole");
 }
 
-// Sentences for what the adjoint cannot do.
+// Messages at compile time for what the adjoint cannot do.
 template <class Op, class Out, class Gradients>
 consteval void check_adjoint() {
   check_run<Op, std::remove_const_t<Out>>();
@@ -56,7 +56,7 @@ consteval void check_adjoint() {
     check_sink<Op, Gradients>();
 }
 
-// The number of states of a call of adjoint that is found good.
+// Checks a call of adjoint and returns the number of its states.
 template <class Op, class Out, class Gradients, class State>
 index checked_adjoint_call(Op const& op, sequence_view<Out> const& output_gradient,
                            Gradients const& gradients, adjoint_options<State> const& options) {

@@ -9,7 +9,7 @@
 
 namespace wane::cuda::impl {
 
-// The number of states of a call that is found good; its starts may lie on a device.
+// Checks the sequences of a call and returns the number of its states. starts may lie on a device.
 template <class Options>
 index checked_sequences(recurrence_shape const& shape, Options const& options) {
   packed_sequences const& packed = options.packed;
@@ -25,7 +25,7 @@ index checked_sequences(recurrence_shape const& shape, Options const& options) {
   return sequences;
 }
 
-// Of memories with keys a kernel takes so many rows at most.
+// Throws where a memory with keys has more rows than the kernel takes.
 template <class Config, class Op>
 void check_rows(Op const& op) {
   index const rows = recurrence_shape(op.shape()).rows;
@@ -34,7 +34,7 @@ void check_rows(Op const& op) {
           Config::most_rows < 256 ? " (run<256> and adjoint<256>: 256)" : "");
 }
 
-// The sequences of a call as a kernel sees them.
+// The sequences of a call, for a kernel.
 template <class Options>
 sequence_list sequences_of_call(index time, index sequences, Options const& options) {
   bool const packed = options.packed.present();
@@ -42,7 +42,7 @@ sequence_list sequences_of_call(index time, index sequences, Options const& opti
           options.initial.positions, options.direction == direction::forward ? 1 : -1};
 }
 
-// What a call of run gives any kernel, when it is found good.
+// Checks a call of run and returns the arguments that all kernels share.
 template <class Op, class Out, class State>
 run_arguments<Op, Out, State> checked_call(Op const& op, sequence_view<Out> const& output,
                                            run_options<State> const& options) {

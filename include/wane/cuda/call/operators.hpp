@@ -1,4 +1,4 @@
-// Which operators run on a GPU, and the sentences at compile time for all others.
+// Which operators run on a GPU, and messages at compile time for all others.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,25 +7,25 @@
 
 namespace wane::cuda::impl {
 
-// A token whose pairs are numbers for all columns alike.
+// A token whose products with other tokens are the same for all columns.
 template <class Token>
 concept keyed_token =
     has_key<Token> && has_query<Token> && !(decays_by_element<Token> || has_skip<Token>);
 template <class Op>
 inline constexpr bool computes_in_float =
     std::is_same_v<accumulate_type<Op>, float>&& std::is_same_v<output_type<Op>, float>;
-// Memories with keys that compute in float: they run in chunks, but for those whose decays are
-// constants, which a scan finds once. Those that do not erase can be scanned, too.
+// Memories with keys that compute in float run in chunks, except those with constant decays, which
+// a scan finds once. Memories that do not erase can be scanned too.
 template <class Op>
 concept chunkable = affine_recurrence<Op> && computes_in_float<Op> && keyed_token<token_of<Op>> &&
     !(normalised_recurrence<Op> || time_invariant<Op> || constant_decays<Op>);
 
-// Penalised memories whose S does: a kernel of their own finds where it is written.
+// Penalised memories whose S runs in chunks. A kernel of their own finds the write directions.
 template <class Op>
 concept penalised_in_chunks =
     penalised_memory<Op> && chunkable<decltype(std::declval<Op const&>().memory({}, index{}))>;
 
-// Sentences for what no kernel can do.
+// Messages at compile time for what no kernel can do.
 template <class Op>
 consteval void check_operator() {
   static_assert(

@@ -1,4 +1,4 @@
-// What the kernels of run have in common: what they are given, and how they end.
+// The common arguments of the kernels of run, and how these kernels write positions.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,9 +20,9 @@ struct run_arguments {
   index blocks = 0;  // known when the kernel is launched
 };
 
-// The last block to end writes the positions, which others may have read from the same memory.
-// Every thread calls it when no work is left; `finished` counts blocks, `count` is a place of its
-// own in shared memory.
+// The last block to end writes the positions, because other blocks may read positions from the same
+// memory. Every thread calls this when no work is left. `finished` counts blocks. `count` is a
+// place in shared memory for this call alone.
 template <machine M, class Arguments>
 WANE_HOST_DEVICE void write_positions(M& machine, Arguments const& a, std::uint64_t* finished,
                                       std::uint64_t* count) {

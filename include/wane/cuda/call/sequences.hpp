@@ -1,4 +1,4 @@
-// sequence_cursor: which sequence a token of a walk belongs to, and where it stands there.
+// sequence_cursor: finds the sequence of each token of a walk, and the token's position in it.
 // SPDX-License-Identifier: MIT
 #pragma once
 

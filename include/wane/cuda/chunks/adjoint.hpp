@@ -40,7 +40,7 @@ class chunk_adjoint {
   }
 
  private:
-  // Segment n from the last.
+  // n counts segments from the last.
   WANE_INLINE void walk(index n) {
     sequence_tokens const of(a_.sequences, warp_.sequence);
     index const start = (a_.segments.count - 1 - n) * a_.segments.tokens;
@@ -95,8 +95,8 @@ class chunk_adjoint {
     });
   }
 
-  // Takes the cotangent back through the chunk that is prepared, for the columns of this warp. A
-  // barrier follows the gradients of the values.
+  // Takes the cotangent back through the prepared chunk, for the columns of this warp. A barrier
+  // follows the gradients of the values.
   WANE_INLINE void take(warp_state& cotangent, index number) {
     token_fragments const value = warp_.columns_of(form::at.value);
     token_fragments const of_output = warp_.columns_of(form::at.output_gradient);
@@ -138,7 +138,8 @@ class chunk_adjoint {
     if constexpr (!sums) machine_.barrier();
   }
 
-  // What the tokens write or, in a general memory, erase, from the state before the chunk.
+  // Stores what the tokens write, or what they erase in a general memory, from the state before the
+  // chunk.
   WANE_INLINE void put_written(token_fragments const& value, index number) const {
     token_fragments erased, written;
     auto const kept = warp_.kept(number);
@@ -175,7 +176,7 @@ class chunk_adjoint {
     });
     multiply_columns(to, of);
   }
-  // Tile r of cotangent and state into [row][column], the rows from 8 n on.
+  // Stores tile r of cotangent and state in [row][column], from row 8 n on.
   WANE_INLINE void put_rows(fragment const& cotangent, kept_state const& kept, int r, int n) const {
     for (int e = 0; e < 4; ++e) {
       int const to = (8 * n + products_.column() + e % 2) * column_step + warp_.column_of_number(e);
@@ -186,7 +187,7 @@ class chunk_adjoint {
   WANE_INLINE std::size_t under_keys() const {
     return is_delta_rule<Token> ? form::at.written : form::at.value;
   }
-  // The sums of eight rows with the columns of every token.
+  // The sums over columns of eight rows times every token.
   WANE_INLINE void multiply_rows(stored* to, chunk_sums<Token> const& of, int first,
                                  int row) const {
     multiply_row_kind(to, of, numbers::of_query, form::at.output_gradient, form::at.state, first,
@@ -208,7 +209,7 @@ class chunk_adjoint {
       to[of.of_row(number + products_.row() + 8 * (e / 2),
                    first + row + products_.column() + e % 2)] = stored(sum.of[e]);
   }
-  // S . G of every row, four threads a row.
+  // S . G of every row; four threads share a row.
   WANE_INLINE void multiply_states(stored* to, chunk_sums<Token> const& of, int first,
                                    int count) const {
     for (int n = machine_.thread(); n < 4 * rows_at_a_time; n += Config::threads) {

@@ -34,8 +34,8 @@ std::size_t chunk_adjoint_workspace_bytes(Op const& op, adjoint_options<State> c
       .bytes;
 }
 
-// First the states are found and kept, by a run without output; then gradients go back through the
-// columns; then sums over columns become gradients of tokens.
+// Arguments of the kernels. A run without output finds and keeps the states. Then gradients go back
+// through the columns. Last, sums over columns become gradients of tokens.
 template <class Op, class Out, class Gradients, class State>
 struct chunk_adjoint_calls {
   chunk_arguments<Op, Out, State> forward;
@@ -81,8 +81,8 @@ auto chunk_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
       numbers_of_chunks(list, sequences) * shape.heads};
 }
 
-// The kernel that goes back: workers take columns of the cotangent through the tokens. A processor
-// of sm_80 has shared memory for two of most blocks.
+// Backward kernel: workers take columns of the cotangent through the tokens. A multiprocessor of
+// sm_80 has shared memory for two blocks of most configurations.
 struct chunk_adjoint_kernel : configured_kernel {
   template <class Config, class Arguments>
   static constexpr int resident = 2;
@@ -97,7 +97,7 @@ struct chunk_adjoint_kernel : configured_kernel {
   }
 };
 
-// The kernel that turns sums over columns into gradients, a block for each chunk of a head.
+// Gradient kernel: one block for each chunk of a head turns sums over columns into gradients.
 struct chunk_gradients_kernel : configured_kernel {
   template <class Config, class Arguments>
   static constexpr int resident = 1;
@@ -114,7 +114,8 @@ struct chunk_gradients_kernel : configured_kernel {
   }
 };
 
-// Before anything is queued, so that nothing is queued where one of the kernels is refused.
+// Prepares the kernels. It runs before anything is queued, so that nothing is queued where one of
+// the kernels is refused.
 template <class Config, class Queue, class Op, class Dy, class Gradients, class State>
 void prepare_chunk_adjoint(Queue const& queue,
                            chunk_adjoint_calls<Op, Dy, Gradients, State> const& calls) {

@@ -1,4 +1,4 @@
-// Arguments of the adjoint in chunks, and the sums over columns that one kernel leaves to another.
+// Arguments of the adjoint in chunks, and the sums over columns that its kernels exchange.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,8 +18,9 @@ struct gradient_form {
   static constexpr auto erasing = erasing_of<Token>;
 };
 
-// Sums over the columns of a piece, of a chunk and head, from which its gradients follow: for each
-// row the product_numbers, for each pair of tokens their products, and for each token direct.
+// The layout of sums over the columns of a piece, for one chunk of a head: for each row the
+// product_numbers, for each pair of tokens their products, and for each token direct. The gradients
+// of the chunk follow from them.
 template <class Token>
 struct chunk_sums {
   using numbers = product_numbers<gradient_form<Token>>;
@@ -44,7 +45,7 @@ struct chunk_adjoint_arguments : chunk_walks<stored_for<Out>> {
   sequence_list sequences;
   index states;             // one for each sequence
   stored_for<Out>* sums;    // [number of chunk][head][piece][chunk_sums]
-  chunk_segments segments;  // with the T of the run
+  chunk_segments segments;  // their T comes from the run
   index blocks = 0;
 
   static constexpr bool goes_back = true;

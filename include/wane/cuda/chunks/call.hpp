@@ -12,7 +12,7 @@ namespace wane::cuda::impl {
 // The workspaces of run and adjoint begin with the counters of the workers.
 inline constexpr std::size_t bytes_of_counters = 2 * sizeof(std::uint64_t);
 
-// How many numbers the states and effects between segments are.
+// The number of floats for states and effects between segments.
 template <class Config>
 index numbers_of_segments(chunk_segments const& cut, recurrence_shape const& shape,
                           index sequences) {
@@ -46,7 +46,7 @@ chunk_arguments<Op, Out, State> chunk_call(Op const& op, sequence_view<Out> outp
   return {common, {shape, pieces_of<Config>(shape.columns), counters, nullptr}, cut};
 }
 
-// The kernel: workers take columns of the state through the tokens.
+// Chunk kernel: workers take columns of the state through the tokens.
 struct chunk_kernel : configured_kernel {
   template <class Config, class Arguments>
   static constexpr int resident = chunk_blocks<Config, token_of<decltype(Arguments::op)>>;
@@ -60,7 +60,8 @@ struct chunk_kernel : configured_kernel {
   }
 };
 
-// Calls walk(arguments), or, where sequences are cut, it twice and link(arguments) between.
+// Calls walk(arguments). Where sequences are cut, calls walk, link and walk, each with the
+// arguments of its part.
 template <class Arguments, class Walk, class Link>
 void in_segments(Arguments const& all, Walk const& walk, Link const& link) {
   if (all.segments.count == 1) return walk(all);
@@ -73,7 +74,7 @@ void in_segments(Arguments const& all, Walk const& walk, Link const& link) {
   walk(part);
 }
 
-// A kernel that walks chunks, forward or back, over whole sequences or over their segments.
+// Queues a kernel that walks chunks, over whole sequences or over their segments.
 template <class Kernel, class Config, class Queue, class Arguments>
 void queue_segments(Queue const& queue, Arguments const& all) {
   in_segments(

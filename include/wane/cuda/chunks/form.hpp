@@ -1,4 +1,4 @@
-// chunk_form: what the types of a kernel in chunks say, as constants.
+// chunk_form: compile-time constants of a kernel in chunks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,7 +11,7 @@ template <class Config, class Precision, class Arguments>
 struct chunk_form {
   using Op = decltype(Arguments::op);
   using Token = token_of<Op>;
-  // Factors of products in shared memory, and states that are kept.
+  // The type of factors of products in shared memory, and of kept states.
   using stored = typename Precision::stored;
 
   // Where the arrays of a block lie in shared memory.

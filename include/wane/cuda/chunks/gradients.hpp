@@ -13,7 +13,7 @@ struct chunk_gradient_arguments : chunk_adjoint_arguments<Op, Out, Gradients, St
   static constexpr chunk_layout layout = chunk_layout::of_gradients<Config, token_of<Op>>();
 };
 
-// A block takes a chunk of a head, and waits for no other block.
+// One block for each chunk of a head.
 template <class Config, class Precision, machine M, class Arguments>
 class chunk_gradients {
   using form = chunk_form<Config, Precision, Arguments>;
@@ -85,7 +85,7 @@ class chunk_gradients {
     }
   }
 
-  // Gradients of row i of every token take the place of its terms.
+  // For every token the gradients of row i overwrite the terms of row i.
   WANE_INLINE void take_row(int i) const {
     std::size_t const terms_of[] = {form::at.key, form::at.query, form::at.read, form::at.write};
     std::size_t const gradients[] = {form::at.decay_gradient, form::at.key, form::at.query,

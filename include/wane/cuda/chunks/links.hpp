@@ -1,4 +1,4 @@
-// link_segments: the states between segments that were walked side by side.
+// link_segments: finds the states between segments that were walked in parallel.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,9 +7,9 @@
 
 namespace wane::cuda::impl {
 
-// The states that segments begin with, one after the other: S <- E + T S with the E and T of the
-// segment before (chunk_segments). A walk back has another E, and T^T. A block takes some columns
-// of a head of a sequence, a thread some rows of one column.
+// Finds the states before segments, one after the other: S <- E + T S with the E and T of the
+// segment before (chunk_segments). A backward walk has its own E and takes T^T. One block takes
+// some columns of a head of a sequence, one thread some rows of a column.
 inline constexpr index columns_of_links = 8;
 template <class Arguments>
 index blocks_of_links(Arguments const& a) {

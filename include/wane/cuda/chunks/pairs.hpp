@@ -12,7 +12,8 @@ namespace wane::cuda::impl {
 // ratios P_t / P_s, the product of the decays between tokens s < t. Where rows fade, a ratio
 // depends on the row and stands inside a sum over rows. There the pairs (t, s) are found by halves:
 // with m the last token of the first half of 16, 8, 4 or 2 tokens, P_t / P_s = (P_t / P_m) (P_m /
-// P_s), a factor of what reads times a factor of what is written. So all are products of matrices.
+// P_s). The first factor belongs to the term that reads, the second to the term that is written, so
+// all pairs are products of matrices.
 template <class Config, class Precision, machine M, class Arguments>
 class chunk_pairs {
   using form = chunk_form<Config, Precision, Arguments>;
@@ -27,7 +28,8 @@ class chunk_pairs {
  public:
   WANE_HOST_DEVICE chunk_pairs(M& machine, Arguments const& a) : machine_(machine), a_(a) {}
 
-  // body(j, a constant n) for the n-th column of this thread, j of the block's.
+  // Calls body(j, n) for every column of this thread: its n-th column, n a compile-time constant,
+  // is column j of the block.
   template <class Body>
   WANE_INLINE void for_columns(Body const& body) const {
     static_assert(Config::columns % form::lanes == 0);
@@ -35,8 +37,9 @@ class chunk_pairs {
         [&](auto n) WANE_INLINE_LAMBDA { body(terms_.lane() + n * form::lanes, n); });
   }
 
-  // Brings the token at `where`, with the columns from `first` on; one that is not present has
-  // zeros, and the place of one that is. Where `all` are present, less is asked.
+  // Copies the token at `where` to shared memory, with its values of the columns from `first` on.
+  // An absent token becomes zeros; `where` must then be the place of a present one. `all`: all
+  // tokens of the chunk are present, so fewer checks are needed.
   WANE_INLINE sight bring(place<> where, bool present, bool all, index first) const {
     sight seen;
     int const there = static_cast<int>(at_most(a_.shape.columns - first, index{Config::columns}));
@@ -66,7 +69,8 @@ class chunk_pairs {
     bool resets, alone;
   };
 
-  // All that the columns need of a chunk. Begins and ends behind a barrier.
+  // Finds all products of a chunk that its columns need. A barrier must precede it. Ends with a
+  // barrier.
   WANE_INLINE void prepare(resetting how) const {
     if constexpr (form::by_row) {
       for (int i = machine_.thread(); i < form::rows; i += Config::threads) scale_row(i, how);
@@ -88,7 +92,7 @@ class chunk_pairs {
     }
   }
 
-  // The products of all tokens by the tokens 8 n ... 8 n + 7, sums over `length` numbers of each.
+  // The products of all tokens with the tokens 8 n ... 8 n + 7: sums over `length` numbers of each.
   template <class X, int length, int row_step>
   WANE_INLINE fragment pairs(std::size_t left, std::size_t right, int n) const {
     fragment sum = {};
@@ -101,7 +105,7 @@ class chunk_pairs {
   }
 
  private:
-  // Of a row that fades, the terms; of a head, they are what reads the state and is written.
+  // Stores the terms of row i. Where a head fades, they are already the factors of the products.
   WANE_INLINE void put_row(int i, row_terms const& r) const {
     int const from = terms_.token() * form::stride + i, to = i * chunk_stride + terms_.token();
     if constexpr (form::by_row) {
@@ -122,7 +126,7 @@ class chunk_pairs {
     }
   }
 
-  // Row i of what reads the state before the chunk, and of what goes into the one after it.
+  // Finds row i of the faded arrays and the decay of the row over the chunk.
   WANE_INLINE void scale_row(int i, resetting how) const {
     float w[form::tokens], p = 1.f, whole = form::in_logs ? 0.f : 1.f;
     unroll<form::tokens>([&](auto t) WANE_INLINE_LAMBDA {
@@ -150,7 +154,7 @@ class chunk_pairs {
       p *= w[t];
     });
   }
-  // The same for a head: factors of token t.
+  // Where a head fades: the decays before and after token t, and of the chunk.
   WANE_INLINE void scale_token(int t, resetting how) const {
     if constexpr (form::fades) {
       float before = 1.f, end = 1.f, whole = form::in_logs ? 0.f : 1.f;
@@ -168,7 +172,8 @@ class chunk_pairs {
       if (t == 0) put_whole(0, whole, how);
     }
   }
-  // The decay of a whole chunk, a logarithm or a factor, of row i or of the head.
+  // Stores the decay of a whole chunk, of row i or of the head. `whole` is a logarithm where
+  // in_logs.
   WANE_INLINE void put_whole(int i, float whole, resetting how) const {
     split_decay<float> p = {whole, 0.f};
     if constexpr (form::in_logs)
@@ -190,7 +195,7 @@ class chunk_pairs {
     body(std::integral_constant<int, 2>{}), body(std::integral_constant<int, 1>{});
   }
 
-  // Row i of tokens before and behind the middles between `half` and `half` of them.
+  // Row i of near_query and near_read, for the middles between `half` and `half` tokens.
   template <int half>
   WANE_INLINE void near_row(int i) const {
     float p = 1.f;
@@ -261,7 +266,7 @@ class chunk_pairs {
         arrays_.template put<float>(to, t * chunk_stride + s, product);
     }
   }
-  // Of a head: P_t / P_s for a query, P_{t-1} / P_s for what erases.
+  // Where a head fades: P_t / P_s for a query, P_{t-1} / P_s for an erase_read.
   WANE_INLINE float ratio(int t, int s, bool by_query) const {
     float p = 1.f;
     if constexpr (form::fades) {
@@ -274,7 +279,7 @@ class chunk_pairs {
     return p;
   }
 
-  // Column c of (1 - N)^-1, N what a token erases of what those before it wrote.
+  // Column c of (1 - N)^-1, where N is read_write in a general memory and -read_key otherwise.
   WANE_INLINE void invert(int c) const {
     float x[form::tokens];
     unroll<form::tokens>([&](auto t) WANE_INLINE_LAMBDA { x[t] = t == c ? 1.f : 0.f; });

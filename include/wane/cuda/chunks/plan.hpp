@@ -10,11 +10,12 @@
 
 namespace wane::cuda::impl {
 
-// Tokens that a block takes at a time: a matrix unit sums over 16 numbers, at once or in two steps.
+// Tokens of a chunk: a matrix unit sums over 16 numbers in one step or in two.
 inline constexpr int chunk_tokens = 16;
 
-// Warps of a block, with 16 columns of the state each, and the most rows that these may have. Where
-// there are fewer blocks than wanted, sequences are cut, into segments of so many chunks at least.
+// Warps: warps of a block, each with 16 columns of the state. MostRows: the most rows of the state.
+// Where there are fewer than Wanted blocks, sequences are cut into segments of at least LeastChunks
+// chunks.
 template <int Warps, int MostRows, int Wanted = 512, int LeastChunks = 32>
 struct chunk_config {
   static_assert(MostRows % 16 == 0);
@@ -22,10 +23,10 @@ struct chunk_config {
   static constexpr int columns = Warps * 16;
   static constexpr int most_rows = MostRows;
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
-  // The same for kernels in which the number of rows decides nothing.
+  // The configuration of kernels that do not depend on the number of rows.
   using any_rows = chunk_config<Warps, 64, Wanted, LeastChunks>;
 };
-// Blocks of a run that a processor has registers for.
+// Blocks of a run for which a multiprocessor has registers.
 template <class Config, class Token>
 inline constexpr int chunk_blocks = Config::most_rows > 64 || (fading_of<Token> == fading::row &&
                                                                has_erase_write<Token>)
@@ -34,8 +35,8 @@ inline constexpr int chunk_blocks = Config::most_rows > 64 || (fading_of<Token> 
 inline constexpr int device_warps = 4;  // of a block on a GPU
 inline constexpr int most_rows_on_device = 256;
 
-// Every chunk has a number, in the order of sequences and, within one, of its walk. Where sequences
-// are packed, some numbers have no chunk.
+// Chunks are numbered sequence by sequence, in the order of the walk. Where sequences are packed,
+// some numbers have no chunk.
 WANE_HOST_DEVICE inline index chunks_in(index tokens) {
   return (tokens + chunk_tokens - 1) / chunk_tokens;
 }
@@ -56,16 +57,17 @@ WANE_HOST_DEVICE inline index sequence_of_chunk(sequence_list const& all, index 
   return low;
 }
 
-// Blocks take columns in pieces.
+// The number of pieces of columns; a block takes one piece.
 template <class Config>
 WANE_HOST_DEVICE index pieces_of(index columns) {
   return (columns + Config::columns - 1) / Config::columns;
 }
-// Rows of the state in whole factors of a product.
+// The rows of the state, rounded up to whole factors of a matrix product.
 WANE_HOST_DEVICE inline index whole_rows(index rows) { return (rows + 15) / 16 * 16; }
 
-// Arrays [.., rows of the state] and [.., chunk_tokens] have 8 numbers more, so that a warp reads
-// pairs of eight of their rows from all banks; [.., columns] has 4 more.
+// Rows of arrays [.., rows of the state] and [.., chunk_tokens] are 8 numbers longer, so that a
+// warp reads pairs from eight rows without bank conflicts. Rows of arrays [.., columns] are 4
+// longer.
 inline constexpr int chunk_padding = 8;
 inline constexpr int chunk_stride = chunk_tokens + chunk_padding;
 template <class Config>
@@ -76,17 +78,16 @@ inline constexpr int column_stride = Config::columns + 4;
 // Rows of the state that a block of the adjoint has in shared memory at a time.
 inline constexpr int rows_at_a_time = 32;
 
-// Where the parts of shared memory lie, in bytes from its start; names as in micro_chunk.hpp. There
-// is room for as many rows as the kernel may have: so the compiler knows every place.
+// Offsets of the parts of shared memory in bytes. Names are those of micro_chunk.hpp. There is room
+// for the most rows of the kernel, so that all offsets are compile-time constants.
 struct chunk_layout : room {
-  // [token][row], and of what is written [row][token]: q P_t, b P_{t-1}, k P/P_s, a P/P_s; where a
-  // head fades, without the decays.
+  // q P_t and b P_{t-1}, [token][row]; k P/P_s and a P/P_s, [row][token]. Where a head fades, they
+  // are without the decays.
   std::size_t faded_query = 0, faded_read = 0, faded_key = 0, faded_write = 0;
-  // [token][row], as tokens bring them. Where a head fades, those that are written alone: what
-  // reads is above.
+  // Terms of the tokens, [token][row]. Where a head fades, queries and erase_reads are above only.
   std::size_t query = 0, key = 0, read = 0, write = 0, decay = 0;
-  // Of rows that fade, what reads and is written against a token between: queries and keys, and
-  // what erases.
+  // Where rows fade: terms times the decays to a middle token (pairs.hpp). near_query has queries
+  // and keys, near_read has erase_reads and erase_writes.
   std::size_t near_query = 0, near_read = 0;
   std::size_t whole = 0, rest = 0;                                           // [row]: P
   std::size_t query_key = 0, read_key = 0, query_write = 0, read_write = 0;  // [token][token]
@@ -94,11 +95,11 @@ struct chunk_layout : room {
   std::size_t value = 0;  // [token][column]
   std::size_t direct = 0, factor = 0, to_token = 0, before_token = 0, to_end = 0;  // [token]
   std::size_t ticket = 0;
-  // Of the adjoint, [token][column], and [row][column] of the state before a chunk and of the
-  // cotangent behind it.
+  // For the adjoint: [token][column]; and [row][column], of the state before a chunk and of the
+  // cotangent after it.
   std::size_t written = 0, output_gradient = 0, erased_gradient = 0, value_gradient = 0;
   std::size_t state = 0, cotangent = 0;
-  // Of gradients, [token][row], and of the pairs' four kinds, [kind][token][token].
+  // For gradients: [token][row]; and of the four kinds of pairs, [kind][token][token].
   std::size_t decay_gradient = 0, pair_gradients = 0;
 
   template <class Config, class Token, class Stored>
@@ -160,23 +161,24 @@ struct chunk_layout : room {
   }
 };
 
-// Sequences are cut into segments that are walked side by side, twice. The first walk finds the
-// effect of each segment, S -> E + T S: E is the state that it leaves when it begins with zeros, T
-// maps unit vectors without values. Then the states before the segments are found one after the
-// other, and the second walk finds the outputs.
+// Sequences are cut into segments that are walked in parallel, twice. The first walk finds the
+// effect of each segment, S -> E + T S. E is the state after the segment when it begins with zeros.
+// A column of T is the state after the segment when it begins with a unit vector and all values are
+// zero. Then the states before the segments are found one after the other, and the second walk
+// finds the outputs.
 struct chunk_segments {
-  static constexpr index most = 32;  // states before them are found one after the other
+  static constexpr index most = 32;  // the states before segments are found one after the other
   enum class part { whole, effects, outputs };
-  index count = 1, tokens = 0;  // tokens of each, but the last
+  index count = 1, tokens = 0;  // tokens of each segment but the last
   index unit_pieces = 0;        // of the columns of T
-  float* states = nullptr;      // before each, [segment][sequence][head][row][column], whole rows,
-                                // and pieces of E and of T
+  float* states = nullptr;      // before each, [segment][sequence][head][row][column]: whole rows,
+                                // then pieces of E and of T
   part now = part::whole;
 
-  // How many segments are walked: the effect of the last one is not needed.
+  // The number of segments in this walk. The effect of the last segment is not needed.
   WANE_HOST_DEVICE index walks() const { return now == part::effects ? count - 1 : count; }
 
-  // For a walk of so many blocks, one for each whole sequence.
+  // `blocks`: the number of blocks where sequences are not cut.
   template <class Config>
   static chunk_segments of(index blocks, sequence_list const& all) {
     index const chunks = chunks_in(all.time);
@@ -195,14 +197,14 @@ struct chunk_segments {
   }
 };
 
-// What the kernels of a walk have in common. A block takes some columns of a head of a sequence.
+// Common arguments of the kernels of a walk. One block takes some columns of a head of a sequence.
 template <class Stored>
 struct chunk_walks {
   recurrence_shape shape;
   index pieces;            // of the columns of a head
-  std::uint64_t* tickets;  // then the number of blocks that have ended; zero at first
+  std::uint64_t* tickets;  // then the number of blocks that have ended; zeros at first
   Stored* kept;            // states before chunks, [number][head][row][column], whole rows and
-                           // pieces; of a run none
+                           // pieces; null in a run
 
   kernel_counters counters() const { return {tickets, 2 * sizeof(std::uint64_t)}; }
 };
@@ -213,7 +215,7 @@ struct chunk_arguments : run_arguments<Op, Out, State>, chunk_walks<stored_for<O
   static constexpr chunk_layout layout = chunk_layout::of<Config, token_of<Op>, stored_for<Out>>();
   chunk_segments segments;
 
-  // Pieces of a head that are walked, and how often sequences are.
+  // Pieces of a head in this walk.
   WANE_HOST_DEVICE index pieces_now() const {
     return this->pieces +
            (segments.now == chunk_segments::part::effects ? segments.unit_pieces : 0);

@@ -6,8 +6,8 @@
 
 namespace wane::cuda::impl {
 
-// Where this thread's numbers of a state lie in memory, from number 0 of fragment 0 on, and how
-// many rows and columns there are behind it.
+// The place in memory of this thread's number 0 of fragment 0, the strides of rows and columns, and
+// how many rows and columns the state has from there on.
 template <class X>
 struct chunk_state_memory {
   X* first;

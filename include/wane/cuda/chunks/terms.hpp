@@ -1,4 +1,4 @@
-// The terms of a chunk in shared memory, brought by the threads that share its tokens.
+// chunk_terms: reads the terms of a chunk; several threads share each token.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -21,8 +21,8 @@ class chunk_terms {
  public:
   WANE_HOST_DEVICE chunk_terms(M& machine, Arguments const& a) : machine_(machine), a_(a) {}
 
-  // The token of this thread, and the first of the rows or columns that it takes of it; the others
-  // follow lanes apart.
+  // The token of this thread, and the first row or column that the thread takes. Its other rows or
+  // columns follow `lanes` apart.
   WANE_INLINE int token() const { return machine_.thread() / form::lanes; }
   WANE_INLINE int lane() const { return machine_.thread() % form::lanes; }
 
@@ -38,9 +38,9 @@ class chunk_terms {
     WANE_INLINE void note_decay(float stated) { resets = resets || is_reset(stated), note(stated); }
   };
 
-  // Whether nothing of a token is missing, as the compiler knows it: body(std::true_type{}) where
-  // there are as many rows as there is room for, and `otherwise` says so too. Adjoints and more
-  // rows have no registers for it.
+  // Calls body(std::true_type{}) where all rows that the kernel has room for exist and `otherwise`
+  // is true, else body(std::false_type{}). Adjoints and kernels with more rows lack the registers
+  // for the first.
   template <class Body>
   WANE_INLINE void whole_or_not(bool otherwise, Body const& body) const {
     if constexpr (form::rows <= (form::general && form::by_row ? 64 : 128) && !Arguments::goes_back)
@@ -48,7 +48,7 @@ class chunk_terms {
     body(std::false_type{});
   }
 
-  // Asks for the cache lines that hold `count` numbers, shared out among the threads of a token.
+  // Prefetches the cache lines that hold `count` numbers. The threads of a token share them.
   struct asks {
     static constexpr index cache_line = 128;
     M& machine;
@@ -66,22 +66,22 @@ class chunk_terms {
       if (lane == 0) machine.ask_for(x);
     }
   };
-  // Asks for what a token brings that will be wanted next, if the operator says where it lies.
+  // Prefetches the terms of a token, if the operator tells their addresses.
   WANE_INLINE void ask_for(place<> where) const {
     if constexpr (knows_rows<Op>) a_.op.each_row(where, asks{machine_, lane()});
   }
 
-  // A token whose sums are shared by its threads; all threads of a warp call this.
+  // A token whose threads find its sums together. All threads of a warp must call this.
   WANE_INLINE Token shared_token(place<> where) const {
     return token_at(a_.op, where, lane_sums<M, form::lanes, form::rows>{machine_});
   }
 
-  // What a token brings of a row. One that is not there neither reads, writes, nor fades.
+  // The terms of a token in one row. Those of an absent token neither read, write nor fade.
   struct row_terms {
     float query = 0, key = 0, read = 0, write = 0, decay = form::in_logs ? 0.f : 1.f;
   };
-  // take(row, its terms) for the rows of this thread; then the decay of a head is put down. Some
-  // rows are read before the first is put down, so that they are on their way together.
+  // Calls take(row, terms) for the rows of this thread, then stores the decay of a head. Several
+  // rows are loaded before the first is taken, so that their loads overlap.
   template <bool Whole, class Take>
   WANE_INLINE void bring_rows(Token const& x, bool present, std::bool_constant<Whole>, sight& seen,
                               Take const& take) const {
@@ -92,7 +92,7 @@ class chunk_terms {
       int const first = turn * together * form::lanes + lane();
       row_terms of[together];
       unroll<together>([&](auto n) WANE_INLINE_LAMBDA {
-        // In place of a row that is not there the last, which others have noted.
+        // An absent row is replaced by the last one, which other threads have noted.
         int const i = first + n * form::lanes;
         row_terms& r = of[n];
         r = terms_of(x, Whole ? i : at_most(i, there - 1));

@@ -80,7 +80,7 @@ class chunk_walk {
     return a_.output.data && a_.segments.now != part::effects;
   }
 
-  // The state that a segment begins with, or unit vectors behind the state's columns.
+  // The state before a segment, or unit vectors in the pieces of T.
   WANE_INLINE void begin(warp_state& state, index segment) const {
     if (warp_.piece < a_.pieces) return warp_.begin(state, a_.initial, segment);
     index const unit = (warp_.piece - a_.pieces) * Config::columns;
@@ -92,13 +92,13 @@ class chunk_walk {
     });
   }
 
-  // The state before the chunk that begins with token k.
+  // Keeps the state before the chunk that begins with token k, where states are kept.
   WANE_INLINE void keep(warp_state const& state, index k) const {
     if (a_.kept && a_.segments.now != part::effects)
       warp_.save(state, warp_.kept(warp_.place_of_chunk(k)));
   }
 
-  // The chunk that is prepared, through the columns of this warp.
+  // Takes the columns of this warp through the prepared chunk.
   WANE_INLINE void advance(warp_state& state, bool alone) {
     bool const reads = has_outputs();
     token_fragments read, erased;

@@ -10,8 +10,8 @@
 
 namespace wane::cuda::impl {
 
-// A block takes some columns of a head of a sequence through time; each of its warps has 16 of
-// them, and a state of theirs, transposed, in its registers from the first chunk to the last.
+// One block takes some columns of a head of a sequence through time. Each of its warps has 16
+// columns. It holds their state, transposed, from the first chunk to the last.
 template <class Config, class Precision, machine M, class Arguments>
 class chunk_warp {
   using form = chunk_form<Config, Precision, Arguments>;
@@ -25,7 +25,7 @@ class chunk_warp {
 
   WANE_HOST_DEVICE chunk_warp(M& machine, Arguments const& a) : machine_(machine), a_(a) {}
 
-  // What two products by all of the chunk's tokens give: [16 columns][16 tokens].
+  // Two products with all tokens of the chunk: [16 columns][16 tokens].
   struct token_fragments {
     fragment of[2] = {};
   };
@@ -39,7 +39,7 @@ class chunk_warp {
     turns<in_registers, count>(body);
   }
 
-  // walk(n) for every piece of work, n counting those of a sequence, a head and a piece.
+  // Calls walk(n) for every work item, where n counts the segments of a sequence, head and piece.
   template <class Walk>
   WANE_INLINE void for_work(index pieces, Walk const& walk) {
     auto const items = static_cast<std::uint64_t>(a_.work_items());
@@ -52,12 +52,12 @@ class chunk_warp {
   }
   WANE_INLINE index first_column() const { return piece * Config::columns; }
 
-  // Where the numbers of a chunk of this block's head are kept.
+  // The place of a chunk among the chunks of all heads, for the head of this block.
   WANE_INLINE index place_of_chunk(index first_token) const {
     return (first_chunk(a_.sequences, sequence) + first_token / form::tokens) * a_.shape.heads +
            head;
   }
-  // That of this block's sequence, head and columns.
+  // The memory of a state, for the sequence, head and columns of this block.
   template <class X>
   WANE_INLINE chunk_state_memory<X> memory_of(view<X, 4> const& states) const {
     index const i = products_.column(), j = first_column() + column_of_number(0);
@@ -66,7 +66,7 @@ class chunk_warp {
             states.stride[2], states.stride[3], static_cast<int>(a_.shape.rows - i),
             static_cast<int>(a_.shape.columns - j)};
   }
-  // The same of states of whole rows and so many pieces, one after the other.
+  // The same in an array of states with whole rows and `pieces` pieces of columns.
   template <class X>
   WANE_INLINE chunk_state_memory<X> memory_of(X* states, index place, index pieces) const {
     index const i = products_.column(), all = whole_rows(a_.shape.rows);
@@ -100,7 +100,7 @@ class chunk_warp {
     return machine_.thread() / warp_size * 16 + products_.row() + 8 * (e / 2);
   }
 
-  // This warp's columns of an array [token][column], and back.
+  // Reads this warp's columns of an array [token][column]; put_columns writes them.
   WANE_INLINE token_fragments columns_of(std::size_t array) const {
     token_fragments x;
     for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
@@ -114,7 +114,7 @@ class chunk_warp {
     });
   }
 
-  // to += what reads the rows from `row` on, [token][row], of the state s.
+  // to += s times the factors `reads`, [token][row], over the rows from `row` on.
   WANE_INLINE void add_reads(token_fragments& to, typename products::left const& s,
                              std::size_t reads, int row) const {
     for (int n = 0; n < 2; ++n)
@@ -122,7 +122,7 @@ class chunk_warp {
                     arrays_.template shared<stored const>(reads) + 8 * n * form::stride + row,
                     form::stride);
   }
-  // The same for the factors of what was written, [row][token].
+  // The same with the factors `writes`, [row][token].
   WANE_INLINE void add_writes(token_fragments& to, typename products::left const& s,
                               std::size_t writes, int row) const {
     for (int n = 0; n < 2; ++n)
@@ -130,7 +130,7 @@ class chunk_warp {
           to.of[n], s, arrays_.template shared<stored const>(writes) + row * chunk_stride + 8 * n,
           chunk_stride);
   }
-  // to += x by the products [t][s] of the chunk's tokens, summed over s; or over t, `back`.
+  // to += x times the products [t][s] of the chunk's tokens, summed over s; with `back`, over t.
   template <bool back = false>
   WANE_INLINE void add(token_fragments& to, token_fragments const& x, std::size_t pairs) const {
     for (int k = 0; k < 2; k += of_factor) {
@@ -149,14 +149,14 @@ class chunk_warp {
     add<back>(sum, x, pairs);
     return sum;
   }
-  // The state takes x of every token, by `factors`, [row][token] or, `back`, [token][row]. It is
-  // not the unit that adds: its sums are cut off, not rounded, which over thousands of chunks would
-  // go one way.
+  // Adds x of every token times `factors` to the state. `factors` are [row][token], with `back`
+  // [token][row]. The matrix unit does not add to the state: it truncates its sums instead of
+  // rounding them, and over thousands of chunks these errors would have one sign.
   template <bool back = false>
   WANE_INLINE void write(warp_state& state, token_fragments const& x, std::size_t factors) const {
     write_after<back>(state, x, factors, [](int, int) WANE_INLINE_LAMBDA { return no_decay{}; });
   }
-  // The same of a state that fades, if it has not `faded` already.
+  // The same, and fades the state unless it has `faded` already.
   template <bool back = false>
   WANE_INLINE void write_faded(warp_state& state, token_fragments const& x, std::size_t factors,
                                bool faded) const {
@@ -169,8 +169,8 @@ class chunk_warp {
       write<back>(state, x, factors);
     }
   }
-  // `erased` comes in as what the tokens read of the state alone. Goes out: what they erase, and
-  // what they write.
+  // On entry `erased` is what the tokens read of the state before the chunk. Finds what they erase
+  // in a general memory, and what they write in others.
   WANE_INLINE void erase(token_fragments const& value, token_fragments& erased,
                          token_fragments& written) const {
     if constexpr (form::general) {
@@ -183,7 +183,7 @@ class chunk_warp {
       written = product(written, form::at.inverse);
     }
   }
-  // x of every token by the decays of its head.
+  // x of every token times its decay in by_token, where a head fades.
   WANE_INLINE token_fragments scaled(token_fragments x, std::size_t by_token) const {
     if constexpr (form::fades && !form::by_row)
       for_numbers([&](int n, int e) WANE_INLINE_LAMBDA {
@@ -200,7 +200,7 @@ class chunk_warp {
     }
   }
 
-  // Reads a state from memory, with zeros in the padding, and writes it.
+  // load reads a state from memory, with zeros in the padding; save writes it.
   template <class X>
   WANE_INLINE static void load(warp_state& state, chunk_state_memory<X> const& from) {
     over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA {
@@ -266,7 +266,7 @@ class chunk_warp {
     });
   }
 
-  // The next piece of work.
+  // The next work item. Passes two barriers.
   WANE_INLINE std::uint64_t take() {
     machine_.barrier();
     if (machine_.thread() == 0)

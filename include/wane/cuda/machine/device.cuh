@@ -122,7 +122,7 @@ class device_thread {
   }
 
  private:
-  // x with every 32 bits of it replaced by what of_word(them) gives.
+  // x with each of its 32-bit words replaced by of_word(word).
   template <class T, class OfWord>
   __device__ static T of_words(T const& x, OfWord const& of_word) {
     static_assert(sizeof(T) % 4 == 0);

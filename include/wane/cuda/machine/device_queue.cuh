@@ -16,7 +16,7 @@ inline constexpr int threads_of = Kernel::template threads<Config>;
 template <class Kernel, class Config, class Arguments>
 inline constexpr int resident_blocks = Kernel::template resident<Config, Arguments>;
 
-// Every kernel on a device is this one.
+// The CUDA kernel that runs any kernel type.
 template <class Kernel, class Config, class Arguments>
 __global__ void __launch_bounds__((threads_of<Kernel, Config>),
                                   (resident_blocks<Kernel, Config, Arguments>))

@@ -1,4 +1,4 @@
-// What a type must state to be a kernel, and what a queue does with it.
+// The interfaces of kernels and of the queues that run them.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,15 +7,15 @@
 
 namespace wane::cuda::impl {
 
-// A kernel is a type without data. Config are its sizes, Arguments what it reads and writes.
+// A kernel is a type without data. Config has its sizes, Arguments what it reads and writes.
 //   threads<Config>                        threads of a block
 //   resident<Config, Arguments>            blocks that a processor should have registers for
 //   shared_bytes<Config>(arguments)        shared memory of a block
 //   run<Config>(machine, arguments, block) one thread of block number `block`
 //
-// A queue runs kernels one after the other. A call is written once, over any queue: that of a
-// device puts its kernels in a stream (device_queue.cuh), that of the emulated GPU runs them at
-// once (testing/emulated_queue.hpp).
+// A queue runs kernels one after the other. A call is written once, for any queue: device_queue
+// puts kernels in a stream (device_queue.cuh), the queue of the emulated GPU runs them at once
+// (testing/emulated_queue.hpp).
 //   prepare<Kernel, Config>(arguments)     throws where a block has not enough shared memory
 //   zero(memory, bytes)                    sets memory to zeros
 //   run_blocks<Kernel, Config>(arguments, count)

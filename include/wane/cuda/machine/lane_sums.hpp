@@ -8,10 +8,10 @@
 
 namespace wane::cuda::impl {
 
-// How many of a thread's `each` rows of a token are read before the first of them is used.
+// How many of the `each` rows of a thread are read before the first of them is used.
 constexpr int rows_at_once(int each) { return each % 8 == 0 ? 8 : each % 4 == 0 ? 4 : 1; }
 
-// body(0) ... body(count - 1), written out or not.
+// Calls body(0) ... body(count - 1), in an unrolled loop where `unrolled`.
 template <bool unrolled, int count, class Body>
 WANE_INLINE void turns(Body const& body) {
   if constexpr (unrolled) {
@@ -32,8 +32,8 @@ WANE_INLINE T sum_of_neighbours(M& machine, T x) {
   return x;
 }
 
-// Takes the place of own_sums where `lanes` neighbours of a warp share a token of up to `most_rows`
-// rows. All threads of the warp must call it together; a token's threads find the same bits.
+// Replaces own_sums where `lanes` neighbours of a warp share a token of up to `most_rows` rows. All
+// threads of the warp must call it together. The threads of a token get the same bits.
 template <machine M, int lanes, int most_rows>
 struct lane_sums {
   static_assert(warp_size % lanes == 0);
@@ -48,7 +48,7 @@ struct lane_sums {
   }
 
  private:
-  // Of this thread's rows; `whole` where there are as many as there is room for.
+  // The sum over this thread's rows. `whole`: all most_rows rows exist.
   template <class T, bool whole>
   WANE_INLINE T part(index rows, auto const& left, auto const& right) const {
     constexpr int each = (most_rows + lanes - 1) / lanes, together = rows_at_once(each);
@@ -57,7 +57,7 @@ struct lane_sums {
     turns<whole, each / together>([&](auto turn) WANE_INLINE_LAMBDA {
       int const first = turn * together * lanes + lane;
       unroll<together>([&](auto n) WANE_INLINE_LAMBDA {
-        // In place of a row that is not there the last, which is not added.
+        // An absent row is replaced by the last one and is not added.
         int const i = first + n * lanes;
         index const at = whole ? i : at_most(i, there - 1);
         T const more = multiply_add(left(at), right(at), sum[n % 2]);
@@ -68,7 +68,7 @@ struct lane_sums {
   }
 };
 
-// lane_sums, or own_sums where the lanes of a token lie in several warps (only tests have such).
+// lane_sums, or own_sums where the lanes of a token lie in several warps (only in tests).
 template <machine M, int lanes, int most_rows>
 WANE_INLINE auto sums_of_lanes(M& machine) {
   if constexpr (warp_size % lanes == 0)

@@ -10,7 +10,7 @@
 
 namespace wane::cuda::impl {
 
-// Internals of cuda find those of core.
+// Internals of wane::cuda use those of the core.
 using namespace wane::impl;
 
 // Threads that run in step and may shuffle.
@@ -21,11 +21,11 @@ WANE_HOST_DEVICE constexpr std::size_t rounded_up(std::size_t bytes) {
   return (bytes + 15) / 16 * 16;
 }
 
-// Memory that arrays share, one behind the other.
+// The layout of arrays one after the other in one memory.
 struct room {
   std::size_t bytes = 0;
 
-  // Where an array begins, in bytes from the start.
+  // Appends an array and returns where it begins, in bytes.
   constexpr std::size_t take(index numbers, std::size_t size = sizeof(float)) {
     std::size_t const place = bytes;
     bytes += rounded_up(static_cast<std::size_t>(numbers) * size);
@@ -34,20 +34,20 @@ struct room {
 };
 
 // One thread of a block. A kernel is a function template over M, called by every thread.
-//   thread()                 which of the M::threads of its block it is
+//   thread()                 the number of the thread among the M::threads of its block
 //   barrier()                waits for the block; what was written to shared memory is then seen
 //   any(x)                   a barrier; whether x was true of any thread
 //   shuffle(x, n)            x of thread n of the warp
 //   shuffle_up(x, n)         x of the thread n below in the warp; of the first n threads, x itself
 //   shared()                 the shared memory of the block, aligned to 16 bytes
-//   read_shared, write_shared    of what another thread reads or has written, behind a barrier
+//   read_shared, write_shared    numbers that other threads write or read, after a barrier
 //   copy(to, from, bytes)    starts a copy into shared memory; units of 1, 2, 4, 8 or 16 bytes
 //   ask_for(address)         prefetches device memory that will be read soon
-//   commit(), wait<N>()      closes a group of copies; waits until the last N groups are left
-//   read, write              scratch in device memory; another block's, behind await
+//   commit(), wait<N>()      closes a group of copies; waits until at most N groups are pending
+//   read, write              scratch in device memory; of another block only after await
 //   raise(flag)              a thread that awaits the flag then sees all that this block has
-//   written
-//                            before its last barrier, and all that this thread has written
+//                            written before its last barrier, and all that this thread has
+//                            written
 //   await(flag)              waits until it is raised
 //   take(counter)            adds one and returns what was there; orders nothing
 //   count(counter)           the same; a block that counts later sees all that this block has

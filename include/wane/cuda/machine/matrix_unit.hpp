@@ -1,4 +1,4 @@
-// The matrix unit of a warp: which numbers of the matrices it multiplies each thread holds.
+// The matrix unit of a warp, and which numbers of its matrices each thread holds.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace wane::cuda::impl {
 
-// A float rounded to the 10 bits after the point that the unit reads; ties away from zero. x and
-// what is left of it, tf32(x) and tf32(x - tf32(x)), hold 21.
+// A float rounded to the 10 bits after the point that the unit reads; ties away from zero. tf32(x)
+// and tf32(x - tf32(x)) together hold 21 bits of x.
 struct tf32 {
   float value = 0;
 
@@ -45,7 +45,7 @@ struct matrix_unit {
     float of[4];
   };
 
-  // Where in its matrix a thread's number i is.
+  // The place of a thread's number i in its matrix.
   struct place {
     int row, column;
   };

@@ -1,4 +1,4 @@
-// shared_arrays: arrays in the shared memory of a block, named by where they begin, in bytes.
+// shared_arrays: arrays in the shared memory of a block, named by their offsets in bytes.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -1,4 +1,4 @@
-// stream, and how a refusal of the CUDA runtime becomes an exception.
+// stream, and the exception for failed calls of the CUDA runtime.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,8 +20,8 @@ class runtime_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws runtime_error where a call of the runtime fails, and clears the error, so that the next
-// call is judged by itself.
+// Throws runtime_error where a call of the runtime fails, and clears the error, so that later calls
+// do not report it.
 //   throw_on_error(cudaMalloc(&p, n), "cudaMalloc(&p, n)");
 inline void throw_on_error(cudaError_t result, char const* call) {
   if (result == cudaSuccess) return;

@@ -1,4 +1,4 @@
-// Products of matrices by a warp: fragments in its registers, and what lies in shared memory.
+// Products of matrices by a warp, from fragments in registers and matrices in shared memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -24,7 +24,8 @@ struct in_two_tf32 {
   using stored = float;
   static constexpr int parts = 2;
 };
-// Enough for outputs of this type. (float16 has not the range of a state, so TF32 is read then.)
+// The precision that suffices for outputs of this type. (float16 lacks the range of a state, so
+// TF32 is used.)
 template <class Out>
 using precision_for =
     std::conditional_t<std::is_same_v<Out, bfloat16>, in_bfloat16,
@@ -39,9 +40,9 @@ struct alignas(2 * sizeof(T)) pair_of {
   T of[2];
 };
 
-// A fragment is 16 x 8 numbers of a warp, as the unit leaves its sums. Fragments beside each other
-// are a left factor as they are: their columns, over which a product sums, may come in any order,
-// so the right factor is read in theirs.
+// A fragment is 16 x 8 numbers in the registers of a warp, in the layout of the unit's sums.
+// Neighbouring fragments are a left factor without rearrangement: a product sums over their
+// columns, which may come in any order, and the right factor is read in the same order.
 template <class Precision, multiplies<typename Precision::unit> M>
 class unit_products {
   using T = typename Precision::unit;
@@ -69,7 +70,7 @@ class unit_products {
   WANE_INLINE left read_left(X const* x, int stride) const {
     left a;
     unroll<2 * fragments>([&](auto n) WANE_INLINE_LAMBDA {
-      // The unit's order of pairs, or of numbers, as left_of has it.
+      // In the same order as left_of.
       constexpr int row = n % 2, at = n / 2;
       auto const two = machine_.read_shared(
           reinterpret_cast<pair_of<X> const*>(x + (row_ + 8 * row) * stride + column_ + 8 * at));
@@ -85,14 +86,14 @@ class unit_products {
   WANE_INLINE left left_of(fragment const* x) const {
     left a;
     unroll<4 * fragments>([&](auto i) WANE_INLINE_LAMBDA {
-      // Of one fragment alone, the unit takes the columns in another order.
+      // With one fragment, the unit takes the columns in another order.
       constexpr int from = fragments == 2 ? i % 4 : i % 2 * 2 + i / 2;
       split(x[i / 4].of[from], [&](int part) -> T& { return a.part[part].of[i]; });
     });
     return a;
   }
 
-  // sum += a b, the columns of b, 8 of them, lying `stride` apart, each 8 * fragments neighbours.
+  // sum += a b. The 8 columns of b lie `stride` apart; each has 8 * fragments contiguous numbers.
   template <class X>
   WANE_INLINE void add(fragment& sum, left const& a, X const* b, int stride) const {
     add_with(sum, a, [&](int n) WANE_INLINE_LAMBDA {
@@ -100,7 +101,7 @@ class unit_products {
           reinterpret_cast<pair_of<X> const*>(b + row_ * stride + column_ + 8 * n));
     });
   }
-  // The same where it is the rows of b that lie `stride` apart, each 8 neighbours.
+  // The same where the rows of b lie `stride` apart, each with 8 contiguous numbers.
   template <class X>
   WANE_INLINE void add_transposed(fragment& sum, left const& a, X const* b, int stride) const {
     add_with(sum, a, [&](int n) WANE_INLINE_LAMBDA {

@@ -25,7 +25,7 @@ step_arguments<Op, Out, State> step_call(Op const& op, sequence_view<Out> output
           static_cast<std::uint64_t*>(memory.data)};
 }
 
-// The kernel: a block takes some columns of a head of a sequence.
+// One block for some columns of a head of a sequence.
 struct step_kernel : configured_kernel {
   template <class Config, class Arguments>
   static constexpr int resident = Config::blocks;

@@ -9,17 +9,17 @@
 
 namespace wane::cuda::impl {
 
-// The most rows of a state. Threads of a block: `groups` for each of its columns, which share the
-// rows out among them and hold them in registers, so that the whole state is on its way at once.
+// MostRows: the most rows of a state. Each column of a block has `groups` threads. They share its
+// rows and hold them in registers, so that loads of the whole state overlap.
 template <int MostRows>
 struct step_config {
   static constexpr int columns = 64, groups = 4, threads = columns * groups;
   static constexpr int most_rows = MostRows, rows = MostRows / groups;
-  static constexpr int blocks = rows > 32 ? 1 : 2;  // that a processor has registers for
+  static constexpr int blocks = rows > 32 ? 1 : 2;  // for which a multiprocessor has registers
 };
 
-// Where a block keeps what, in bytes from the start of shared memory: terms of rows, numbers of
-// columns, and of columns and groups.
+// Offsets of the parts of shared memory in bytes: terms of rows, numbers of columns, and numbers of
+// columns and groups.
 struct step_layout : room {
   std::size_t query, key, read, write, decay, value, erased, output, count;
 
@@ -127,8 +127,9 @@ class step_update {
       if (int const i = r * Config::groups + group_; i < rows) body(r, i);
     });
   }
-  // body(r, number of this thread in row r of a state), if there is a state. (One address steps
-  // from row to row: one address for each row would take more registers than the state.)
+  // Calls body(r, number) for the numbers of a state in this thread's rows, if there is a state.
+  // (One address steps from row to row: one address for each row would take more registers than the
+  // state.)
   template <class X, class Body>
   WANE_INLINE void for_rows_of(view<X, 4> const& all, Body const& body) const {
     if (!all.data || j_ >= a_.shape.columns || group_ >= a_.shape.rows) return;
@@ -137,10 +138,10 @@ class step_update {
     for_rows([&](auto r, int) WANE_INLINE_LAMBDA { body(r, *at), at += next; });
   }
 
-  // The threads of one group put down the terms of all rows, and their columns' values. Returns
-  // what goes to the output directly.
+  // The threads of one group store the terms of all rows and the values of their columns. Returns
+  // direct times value.
   WANE_HOST_DEVICE float bring(place<> where, bool there) const {
-    // Whole warps are here, each of which finds the token's sums.
+    // Whole warps run this, and each of them finds the token's sums.
     auto const x = token_at(a_.op, where, lane_sums<M, warp_size, Config::most_rows>{machine_});
     for (index i = column_; i < a_.shape.rows; i += Config::columns) {
       put<float>(a_.layout.query, i, x.query(i)), put<float>(a_.layout.key, i, x.key(i));
@@ -155,7 +156,7 @@ class step_update {
     else
       return 0.f;
   }
-  // Over the groups of a column, in their order. Passes a barrier.
+  // The sum over the groups of a column, in their order. Passes a barrier.
   WANE_HOST_DEVICE float sum_of_groups(float x, std::size_t exchange) const {
     put<float>(exchange, machine_.thread(), x);
     machine_.barrier();

@@ -20,7 +20,7 @@ adjoint_options<State> memory_of(Op const& op, adjoint_options<State> options) {
   return options;
 }
 
-// The sequences of penalty_sum's run, from the last token to the first.
+// Options of the run of penalty_sum, which passes the tokens in the opposite direction.
 template <class State>
 run_options<float> options_of_sums(adjoint_options<State> const& options) {
   return {.packed = options.packed,
@@ -28,8 +28,8 @@ run_options<float> options_of_sums(adjoint_options<State> const& options) {
               options.direction == direction::forward ? direction::reverse : direction::forward};
 }
 
-// Parts of the workspace, in bytes from its start, the first for the adjoint of S and the run of
-// penalty_sum; names as in penalty/gradients.hpp.
+// Offsets of the workspace parts in bytes. `lent` serves the adjoint of S, then the run of
+// penalty_sum. The other names are those of penalty/gradients.hpp.
 struct penalised_adjoint_workspace : room {
   std::size_t lent, factors_of_segments, directions, inverse_gradients, key_gradients, sums;
   std::size_t factors, lefts, log_decays, decays, changes, traces;
@@ -63,8 +63,10 @@ struct penalised_adjoint_workspace : room {
   }
 };
 
-// In this order: `directions`; the adjoint of S, `memory`, into `of_memory`; `inverse_gradients`;
-// the run of `sums` into `gradients.sums`; `gradients`, of tokens, of heads of sequences, of heads.
+// Arguments of the kernels in the order in which they run: `directions`; the adjoint of S
+// (`memory`, `of_memory`, `options`); `inverse_gradients`; the run of `sums`, which writes
+// `gradients.sums`; then three kernels take `gradients`: for tokens, for heads of sequences, for
+// heads.
 template <class Op, class Gradients, class State>
 struct penalised_adjoint_calls {
   using S = decltype(memory_of(std::declval<Op const&>(), nullptr));
@@ -162,7 +164,7 @@ auto penalised_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
       {numbers(at.lent), at.factors_of_segments}};
 }
 
-// The kernel between the two runs.
+// Kernel of penalty_inverse_gradients, between the adjoint of S and the run of penalty_sum.
 struct inverse_gradients_kernel : penalty_kernel {
   template <class Config, machine M, class Op, class State>
   WANE_HOST_DEVICE static void run(M& machine, inverse_gradient_arguments<Op, State> const& a,

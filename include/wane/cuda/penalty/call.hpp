@@ -7,13 +7,13 @@
 
 namespace wane::cuda::impl {
 
-// S of write directions that are `directions`, [B, T, H, K].
+// The recurrence of S, which reads its write directions from `directions`, [B, T, H, K].
 template <class Op>
 auto memory_of(Op const& op, float* directions) {
   recurrence_shape const s = op.shape();
   return op.memory({directions, s.batch, s.time, s.heads, s.rows}, index{0});
 }
-// The first columns of a state, which are S.
+// S, the first `columns` columns of a state.
 template <class T>
 state_view<T> memory_of(state_view<T> state, index columns) {
   state.values.extent[3] = columns;
@@ -27,7 +27,7 @@ run_options<State> memory_of(Op const& op, run_options<State> options) {
   return options;
 }
 
-// How sequences are cut: where the penalty is a sum that does not fade.
+// Cuts sequences into segments. A penalty that fades is not cut.
 template <class Config, class Op>
 chunk_segments segments_of_penalty(Op const& op, sequence_list const& all, index sequences) {
   if constexpr (fading_penalty<Op>)
@@ -36,7 +36,7 @@ chunk_segments segments_of_penalty(Op const& op, sequence_list const& all, index
     return chunk_segments::of<Config>(sequences * recurrence_shape(op.shape()).heads, all);
 }
 
-// Parts of the workspace, in bytes from its start: the workspace of S, factors, directions.
+// Offsets of the workspace parts in bytes: the workspace of S, then factors, then directions.
 struct penalised_workspace : room {
   std::size_t factors, directions;
 
@@ -62,7 +62,7 @@ penalised_workspace penalised_workspace_of(Op const& op, run_options<State> cons
       sequences_of_call(shape.time, sequences, options), sequences);
 }
 
-// The kernel that finds directions, and the run of S that reads them.
+// Arguments of the direction kernel, and of the run of S that reads its directions.
 template <class Op, class State>
 struct penalised_calls {
   penalty_arguments<Op, State> penalty;
@@ -108,7 +108,7 @@ penalised_calls<Op, State> penalised_call(Op const& op, sequence_view<Out> outpu
           {memory.data, at.factors}};
 }
 
-// The kernel that finds directions: a block takes a head of a sequence, or a segment of one.
+// Direction kernel: one block for each head of a sequence, or for each segment of it.
 struct penalty_kernel : configured_kernel {
   template <class Config, class Arguments>
   static constexpr int resident = Config::blocks;
@@ -121,7 +121,7 @@ struct penalty_kernel : configured_kernel {
     penalty_directions<Config, M, Op, State>(machine, a, block)();
   }
 };
-// The kernel that finds the factors between segments: a block takes a head of a sequence.
+// Link kernel: one block for each head of a sequence finds the factors before its segments.
 struct penalty_link_kernel : penalty_kernel {
   template <class Config, machine M, class Op, class State>
   WANE_HOST_DEVICE static void run(M& machine, penalty_arguments<Op, State> const& a, index block) {

@@ -1,4 +1,4 @@
-// A penalty matrix over 16 tokens: M_t^-1 x_t for each of them, by a block.
+// penalty_chunk: a block of threads finds M_t^-1 x_t for each of 16 tokens.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace wane::cuda::impl {
 
-// As run/penalty/chunk.hpp has it, from the factor before the tokens.
+// Equations and names are those of run/penalty/chunk.hpp. R is the factor before the tokens.
 template <class Config, machine M>
 class penalty_chunk : protected penalty_factor<Config, M> {
   using base = penalty_factor<Config, M>;
@@ -39,7 +39,7 @@ class penalty_chunk : protected penalty_factor<Config, M> {
     });
     return x;
   }
-  // M_t^-1 x_t of directions u.
+  // M_t^-1 x_t, where M contains directions u.
   WANE_INLINE token_numbers of_given(token_numbers u, token_numbers x) const {
     solve_transposed(u, at_.first);
     solve_transposed(x, at_.second);
@@ -62,7 +62,7 @@ class penalty_chunk : protected penalty_factor<Config, M> {
   }
 
  private:
-  // to[s][t] = f_s . x_t, of F and an array of rows.
+  // to[s][t] = f_s . x_t, with F in the array `first` and X in `array`.
   WANE_INLINE void put_products(std::size_t array, std::size_t to) const {
     for (int n = row_; n < tokens * tokens; n += Config::threads) {
       float sum = 0;
@@ -72,7 +72,7 @@ class penalty_chunk : protected penalty_factor<Config, M> {
       put(to, n, sum);
     }
   }
-  // Column t of an array [token][token] is lane t's.
+  // Lane t reads column t of an array [token][token].
   WANE_INLINE token_numbers column(std::size_t array) const {
     token_numbers x = {};
     for_tokens([&](auto s) WANE_INLINE_LAMBDA {
@@ -85,7 +85,8 @@ class penalty_chunk : protected penalty_factor<Config, M> {
       if (row_ < tokens) put(array, s * tokens + row_, x.of[s]);
     });
   }
-  // C of I + F^T F, by a warp; then then(column of C, 1 / C_ss).
+  // One warp replaces F^T F by C, where I + F^T F = C^T C. Each lane then calls then(its column of
+  // C, 1 / C_ss of all s).
   template <class Then>
   WANE_INLINE void triangulate(Then const& then) const {
     token_numbers c = column(at_.triangle), over;
@@ -102,7 +103,7 @@ class penalty_chunk : protected penalty_factor<Config, M> {
     put_column(at_.triangle, c);
     then(c, over);
   }
-  // From F^T H to the weights with which each h_t loses the f_s up to it.
+  // Turns column t of F^T H into (I + F_t^T F_t)^-1 F_t^T h_t, the weights of f_s in h_t.
   WANE_INLINE void weigh(token_numbers const& c, token_numbers const& over) const {
     token_numbers x = column(at_.weights);
     for_tokens([&](auto s) WANE_INLINE_LAMBDA {

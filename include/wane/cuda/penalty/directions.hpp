@@ -1,4 +1,4 @@
-// penalty_directions: one thread of the kernel that finds where penalised memories write.
+// penalty_directions: one thread of the kernel that finds the write directions a_t.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,7 +20,7 @@ class penalty_directions : penalty_walk<Config, M, Op, State> {
   }
 
  private:
-  // What tokens write, of M^-1 k as their rule says.
+  // Writes a_t = by_t M_t^-1 k_t for every token of the chunk. The rule gives the factor by_t.
   WANE_INLINE void give(sequence_tokens const& of, index k, int count, token_numbers const& key,
                         token_numbers const& direction) const {
     bool const own = a_.op.penalises_keys();

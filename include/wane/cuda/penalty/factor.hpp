@@ -1,4 +1,4 @@
-// penalty_factor: the factor of a penalty matrix in shared memory, and a block that solves for it.
+// penalty_factor: the factor of a penalty matrix in shared memory, and solves with it by a block.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,9 +8,10 @@
 
 namespace wane::cuda::impl {
 
-// R of M = R^T R. A thread has row i of what is [rows][tokens] in registers, and column i of R
-// where R changes. The rows of a warp depend on each other: they are taken one by one, by shuffles;
-// what lies behind waits for them together.
+// M = R^T R. Thread i holds row i of every [rows][tokens] array in registers, and it alone changes
+// column i of R. Solves take 32 rows at a time, the rows of one warp. This warp solves its rows one
+// after the other and shares each by shuffles. After a barrier the threads of all remaining rows
+// subtract the 32 rows.
 template <class Config, machine M>
 class penalty_factor {
  protected:
@@ -35,7 +36,7 @@ class penalty_factor {
   WANE_HOST_DEVICE void put(std::size_t array, int i, float x) const {
     machine_.write_shared(shared<float>(array) + i, x);
   }
-  // Numbers of all tokens from number i of an array on.
+  // The numbers of all tokens that begin at number i of `array`.
   WANE_INLINE token_numbers numbers_at(std::size_t array, int i) const {
     return machine_.read_shared(
         reinterpret_cast<token_numbers const*>(shared<float const>(array) + i));
@@ -52,7 +53,7 @@ class penalty_factor {
     put(at_.factor, place_in_triangle(rows_, i, j), x);
   }
 
-  // Every thread its column of R, x(row).
+  // Every thread sets its column of R; x(i) is the number in row i.
   template <class X>
   WANE_INLINE void set_factor(X const& x) const {
     for (int i = 0; i <= row_ && present(); ++i) put_r(i, row_, x(i));
@@ -83,7 +84,8 @@ class penalty_factor {
     for_tokens([&](auto t) WANE_INLINE_LAMBDA { x.of[t] *= over; });
   }
 
-  // x <- R^-T x, whose rows others find in `array` behind a barrier.
+  // x <- R^-T x. The result is also written to `array`, which other threads may read after a
+  // barrier.
   WANE_INLINE void solve_transposed(token_numbers& x, std::size_t array) const {
     for (int first = 0; first < rows_; first += warp_size) {
       int const end = at_most(first + warp_size, rows_);
@@ -102,7 +104,7 @@ class penalty_factor {
           subtract(x, r(i, row_), numbers_at(array, i * token_stride));
     }
   }
-  // x <- R^-1 x, by way of `array`. Ends behind a barrier.
+  // x <- R^-1 x. Threads exchange rows in `array`. Ends with a barrier.
   WANE_INLINE void solve(token_numbers& x, std::size_t array) const {
     for (int first = (rows_ - 1) / warp_size * warp_size;; first -= warp_size) {
       int const end = at_most(first + warp_size, rows_);
@@ -122,8 +124,8 @@ class penalty_factor {
     }
   }
 
-  // R^T R += w w^T for every token's w, whose rows before `first` are zeros: Householder's QR. Ends
-  // behind a barrier.
+  // R^T R += w w^T for the w of every token, by Householder's QR. The rows of w before `first` must
+  // be zeros. Ends with a barrier.
   WANE_INLINE void take_in(token_numbers w, int first) const {
     for (first = first / warp_size * warp_size; first < rows_; first += warp_size) {
       int const end = at_most(first + warp_size, rows_);
@@ -156,14 +158,14 @@ class penalty_factor {
   struct reflector {
     float over, tau, square;
   };
-  // Of nothing, onto nothing, none: a segment's factor begins with zeros, and has rounding errors
-  // of rounding errors where no direction was, whose squares vanish.
+  // No reflection where the column is negligible. The factor of a segment starts as zeros. Where no
+  // direction has entered it, it holds only tiny rounding errors, whose squares vanish.
   WANE_INLINE static reflector reflector_of(float diagonal, float ww) {
     if (multiply_add(diagonal, diagonal, ww) < 0x1p-100f) return {};
     reflection<float> const h(diagonal, ww);
     return {h.over, h.tau, h.square};
   }
-  // This thread's column of row i of R, and of w.
+  // Applies reflection i to this thread's column: to its number in row i of R, and to w.
   WANE_INLINE void reflect(token_numbers& w, int i, token_numbers const& v, float tau,
                            float square) const {
     float const before = r(i, row_), d = product(v, w), s = tau * (before + d);

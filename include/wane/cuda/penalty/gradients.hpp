@@ -1,4 +1,4 @@
-// What the kernels read and write that find gradients by directions, decays, initial R and lambda.
+// Arguments of the kernels for gradients by directions, log decays, the initial R and lambda.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -20,13 +20,16 @@ struct penalised_gradient_arguments {
   index states;
   view<State const, 4> initial, final_gradient;
   view<State, 4> initial_gradient;
-  // a, g and the gradients by keys, [B, T, H, K]; the outputs of penalty_sum, [B, T, 2 H, K].
+  // directions a, inverse_gradients g and the gradients by keys, [B, T, H, K]; sums, the outputs of
+  // penalty_sum, [B, T, 2 H, K].
   sequence_view<float> directions, inverse_gradients, key_gradients, sums;
   penalty_marks marks;
-  // Where M fades, [B, T, H]: the gradient by log l that comes from each token (under the rule rls,
-  // at first from the token itself alone), and what the token adds to the trace of N.
+  // Where M fades, [B, T, H]. changes: the term of each token in dL/dlog l. Under the rule rls
+  // penalty_inverse_gradients writes it first, without the part of later tokens. traces: the term
+  // of each token in the trace of N.
   token_view<float> changes, traces;
-  // N before and behind each sequence, [sequence][2 H][K][K]; <dL/d(R^T R), R^T R> behind.
+  // before, behind: N before the first token and after the last one, [sequence][2 H][K][K]. whole:
+  // <dL/d(R^T R), R^T R> after the last token.
   float const *before, *behind, *whole;
   double* lambdas;  // [sequence][head]
 
@@ -36,13 +39,13 @@ struct penalised_gradient_arguments {
   }
 };
 
-// Threads of a block add up in shared memory, which is free behind the next barrier.
+// Sum over the threads of a block. It uses shared memory until the next barrier.
 template <machine M>
 class sum_of_threads {
  public:
   WANE_HOST_DEVICE explicit sum_of_threads(M& machine) : machine_(machine) {}
 
-  // Thread 0 gets the sum.
+  // Only thread 0 gets the sum.
   WANE_HOST_DEVICE double operator()(double x) const {
     auto* const all = reinterpret_cast<double*>(machine_.shared());
     machine_.write_shared(all + machine_.thread(), x);
@@ -57,7 +60,7 @@ class sum_of_threads {
   M& machine_;
 };
 
-// What the kernels have in common.
+// Common configuration of the kernels.
 struct penalised_gradient_kernel {
   template <class Config>
   static constexpr int threads = penalised_gradient_threads;

@@ -6,16 +6,17 @@
 
 namespace wane::cuda::impl {
 
-// The equations are those of run/penalty/adjoint.hpp, forward through the tokens. `output` are the
-// directions a, which are read here, and `segments` has the factors that were found with them.
+// The equations are those of run/penalty/adjoint.hpp, forward through the tokens. `output` holds
+// the directions a, which are only read. `segments` holds the factors from the direction kernel.
 template <class Op, class State>
 struct inverse_gradient_arguments : penalty_arguments<Op, State> {
-  sequence_view<float> inverse_gradients;  // dL/da, replaced by g = M^-1 dL/dalpha
-  sequence_view<float> key_gradients;      // to which the gradients through alpha are added
-  token_view<float> changes;  // where M fades: the gradient by log l from the token itself
+  sequence_view<float> inverse_gradients;  // dL/da, replaced by g = M^-1 x (see take)
+  sequence_view<float> key_gradients;      // dL/dk; gradients through alpha are added
+  token_view<float> changes;  // of a fading M under rls: see penalised_gradient_arguments
   view<State const, 4> final_gradient;
-  // Where that is given: N behind each sequence, [sequence][2 H][K][K], zeros in the second half of
-  // the heads, and <dL/d(R^T R), R^T R>, [sequence][head].
+  // Written where final_gradient is present. behind: N after the last token, [sequence][2 H][K][K],
+  // zeros in the second half of the heads. whole, where M fades: <dL/d(R^T R), R^T R>,
+  // [sequence][head].
   float *behind, *whole;
 };
 
@@ -39,9 +40,9 @@ class penalty_inverse_gradients : penalty_walk<Config, M, Op, State> {
   }
 
  private:
-  // a = by alpha; dL/dalpha = by x. g . k is x . a under the rule rls, and nothing under others,
-  // whose x has no part along alpha. Where u = k, what the inverse and the direction give the token
-  // itself cancels, but for 1 - alpha . k = 1 / C_tt^2:
+  // a = by alpha, dL/dalpha = by x, g = M^-1 x. Under the rule rls g . k = x . a. Under the other
+  // rules it is 0, since their x has no part along alpha. Where u = k, the terms of the token
+  // itself through M^-1 and through its direction cancel, except for 1 - alpha . k = 1 / C_tt^2:
   //   by g - g (a . k) - a (g . k) = (by / C_tt^2) g - a (g . k).
   WANE_INLINE void take(sequence_tokens const& of, index k, int count, token_numbers const& key,
                         token_numbers const& direction) const {
@@ -86,9 +87,9 @@ class penalty_inverse_gradients : penalty_walk<Config, M, Op, State> {
     });
   }
 
-  // See penalty_sums::begin: N = R^-1 X R^-T.
+  // N = R^-1 X R^-T as in penalty_sums::begin, where X is -2 sym(P).
   WANE_INLINE void begin_sums() const {
-    machine_.barrier();  // for R of a sequence without tokens
+    machine_.barrier();  // R of a sequence without tokens was just written
     index const numbers = index{rows_} * rows_, heads = a_.shape.heads;
     float* const to = a_.behind + (sequence_ * 2 * heads + head_) * numbers;
     for (index n = row_; n < numbers; n += Config::threads) to[heads * numbers + n] = 0.f;
@@ -117,7 +118,7 @@ class penalty_inverse_gradients : penalty_walk<Config, M, Op, State> {
       if (row_ == 0) a_.whole[sequence_head_] = sum.of[0] / 2;
     }
   }
-  // X below its diagonal, and on it.
+  // X(i, j) for j <= i.
   WANE_INLINE float half(int i, int j) const {
     float sum = 0;
     for (int l = i; l < rows_; ++l) sum = multiply_add(-r(i, l), gradient(j, l), sum);

@@ -1,4 +1,4 @@
-// The work of the kernels for penalties, and the layout of their shared memory.
+// Arguments of the penalty kernels, and the layout of their shared memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,31 +7,31 @@
 
 namespace wane::cuda::impl {
 
-// Threads of a block, one for each row of the state. Where there are fewer blocks than wanted,
-// sequences are cut, into segments of so many chunks at least.
+// Threads: threads of a block, one for each row of the state. Where there are fewer than Wanted
+// blocks, sequences are cut into segments of at least LeastChunks chunks.
 template <int Threads, int Wanted = 512, int LeastChunks = 32>
 struct penalty_config {
   static constexpr int threads = Threads, most_rows = Threads;
   static constexpr int blocks = Threads > 128  ? 1
                                 : Threads > 64 ? 2
-                                               : 4;  // with room on a processor
+                                               : 4;  // that fit on a multiprocessor
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
 };
 
-// Numbers of an upper triangle, row after row; a warp reads 32 neighbours of a row from all banks,
-// and of a column where rows are a multiple of 32.
+// An upper triangle is stored row by row. A warp reads 32 neighbours of a row from 32 different
+// banks. The same holds for neighbours of a column where `rows` is a multiple of 32.
 WANE_HOST_DEVICE inline index numbers_of_triangle(index rows) { return rows * (rows + 1) / 2; }
 WANE_HOST_DEVICE inline int place_in_triangle(int rows, int i, int j) {
   return i * (2 * rows - i - 1) / 2 + j;
 }
 
-// A number of each token of a chunk; arrays [row][token] have 4 numbers more in a row.
+// One number for each token of a chunk. Rows of arrays [row][token] are 4 numbers longer.
 struct alignas(16) token_numbers {
   float of[chunk_tokens];
 };
 inline constexpr int token_stride = chunk_tokens + 4;
 
-// Where the parts of shared memory lie, in bytes from its start; names as in penalty/chunk.hpp.
+// Offsets of the parts of shared memory in bytes. Names are those of penalty/chunk.hpp.
 struct penalty_layout : room {
   std::size_t factor;             // R, a triangle
   std::size_t first, second;      // [row][token]: keys, F, reflectors; directions, H
@@ -53,27 +53,27 @@ struct penalty_layout : room {
   }
 };
 
-// Numbers of every token, [B, T, H], that a run leaves for the adjoint.
+// One number for each token, [B, T, H], which the direction kernel stores for the adjoint.
 struct penalty_marks {
-  token_view<float> factors;  // what M^-1 k is written times
-  // Where M fades: log l before it is renewed, and the logarithm of what becomes, backwards, of a
-  // sum over the tokens behind this one.
+  token_view<float> factors;  // by_t of a_t = by_t M_t^-1 k_t
+  // Where M fades. lefts: log l_t before a renewal sets it to 0. log_decays: the log decay of N
+  // from token t + 1 to token t, which is log l where M is renewed between them, else 0.
   token_view<float> lefts, log_decays;
-  token_view<float> decays;  // the gradient by log decays, zero at first
+  token_view<float> decays;  // gradients by log decays from the adjoint of S; zeros before it runs
 
   template <class Op>
   WANE_HOST_DEVICE bool renewed_before(Op const& op, place<> at) const {
     return lefts.read(at) < static_cast<float>(op.log_renewal());
   }
-  // What is left when the token's direction comes.
+  // l when the token's direction enters M.
   template <class Op>
   WANE_HOST_DEVICE penalty_left<float> left_at(Op const& op, place<> at) const {
     return {renewed_before(op, at) ? 0.f : lefts.read(at)};
   }
 };
 
-// `output` are the write directions, [B, T, H, K]. Of segments, `states` are factors of M before
-// each, [segment][sequence][head][triangle].
+// `output` holds the write directions, [B, T, H, K]. `segments.states` holds the factor of M before
+// each segment, [segment][sequence][head][triangle].
 template <class Op, class State>
 struct penalty_arguments : run_arguments<Op, float, State> {
   recurrence_shape shape;
@@ -82,7 +82,7 @@ struct penalty_arguments : run_arguments<Op, float, State> {
   chunk_segments segments;
   penalty_marks marks = {};
 
-  // Sequences and heads.
+  // The number of heads of all sequences.
   WANE_HOST_DEVICE index sequence_heads() const { return this->states * shape.heads; }
   WANE_HOST_DEVICE index work_items() const {
     bool const effects = segments.now == chunk_segments::part::effects;

@@ -6,7 +6,7 @@
 
 namespace wane::cuda::impl {
 
-// A head of a sequence: gradients of log decays, of the initial R, and of lambda.
+// One block for each head of a sequence: gradients by log decays, by the initial R and by lambda.
 template <machine M, class Arguments>
 class penalised_sequence_gradients {
   using Op = decltype(Arguments::op);
@@ -37,7 +37,7 @@ class penalised_sequence_gradients {
 
  private:
   // Writes gradients by log decays. Returns the part of lambda's gradient that comes from renewals
-  // (run/penalty/fading_adjoint.hpp), and finds the trace of N before all tokens.
+  // (run/penalty/fading_adjoint.hpp). Sets `trace` to the trace of N before the first token.
   WANE_HOST_DEVICE double walk_back(double& trace) {
     trace = a_.final_gradient.data ? trace_of(a_.behind) : 0;
     double of_lambda = 0, whole = 0;
@@ -77,7 +77,7 @@ class penalised_sequence_gradients {
     return of_lambda;
   }
 
-  // dL/dR = -R N above and on the diagonal, and the gradient by log l.
+  // The gradient by the initial state: dL/dR = -R N on and above the diagonal, and dL/dlog l.
   WANE_HOST_DEVICE void give_initial(bool seen) const {
     if (!a_.initial_gradient.data) return;
     float by = 1;
@@ -105,7 +105,7 @@ class penalised_sequence_gradients {
     a_.initial_gradient(sequence_, head_, i, a_.values + j) = static_cast<State>(x);
   }
 
-  // For thread 0.
+  // Only thread 0 gets the trace.
   WANE_HOST_DEVICE double trace_of(float const* sums) const {
     double sum = 0;
     for (index i = machine_.thread(); i < rows(); i += M::threads)
@@ -130,10 +130,10 @@ class penalised_sequence_gradients {
   Arguments const& a_;
   index const sequence_head_, head_, sequence_;
   sequence_tokens const of_;
-  double of_left_ = 0;  // thread 0 knows it
+  double of_left_ = 0;  // dL/dlog l, in thread 0 only
 };
 
-// lambda's gradient, of one head.
+// Passes on the gradient by lambda of one head, summed over sequences.
 template <machine M, class Arguments>
 WANE_HOST_DEVICE void give_lambda(M& machine, Arguments const& a, index head) {
   double sum = 0;
@@ -144,7 +144,7 @@ WANE_HOST_DEVICE void give_lambda(M& machine, Arguments const& a, index head) {
 }
 
 struct penalised_sequence_kernel : penalised_gradient_kernel {
-  // Three numbers a token at a time, or a sum of all threads.
+  // Three numbers for each thread's token, or one term of a sum for each thread.
   template <class Config, class Arguments>
   static std::size_t shared_bytes(Arguments const&) {
     return penalised_gradient_threads * std::max(3 * sizeof(float), sizeof(double));

@@ -1,4 +1,4 @@
-// penalty_sum: N, the gradient by M, as a memory without erasing that runs backwards in time.
+// penalty_sum: N = -2 dL/dM, as a memory without erasing that runs backwards in time.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,11 +8,12 @@
 
 namespace wane::cuda::impl {
 
-// N_t = w_t N_{t+1} + l_t (g_t a_t^T + a_t g_t^T), u_t^T N_t / sqrt(l_t) (run/penalty/sums.hpp,
-// run/penalty/fading_adjoint.hpp), run in reverse: 2 H heads, heads h and H + h add up to N of
-// head h. The first takes g under the key a, the second a under the key g. What a token gives
-// itself is left out: most of it would cancel (penalty/inverse_gradients.hpp,
-// penalty/gradients.hpp).
+// The run in reverse gives u_t^T N_t / sqrt(l_t), with
+//   N_t = w_t N_{t+1} + l_t (g_t a_t^T + a_t g_t^T)
+// (run/penalty/sums.hpp, run/penalty/fading_adjoint.hpp). It has 2 H heads: head h stores g under
+// the key a, head H + h stores a under the key g, and N of head h is their sum. The output omits
+// the term of token t itself, most of which would cancel (penalty/inverse_gradients.hpp,
+// penalty/token_gradients.hpp).
 template <class Op>
 class penalty_sum {
   static constexpr bool fades = fading_penalty<Op>;

@@ -1,4 +1,4 @@
-// Gradient kernel of penalised memories, by keys and directions: a block for 16 tokens of a head.
+// Gradient kernel of penalised memories by keys and directions: one block for 16 tokens of a head.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace wane::cuda::impl {
 
-// Adds the gradients by directions to those of the keys or directions that they were made from.
+// Finds the gradients by directions, adds them to those by keys where u = k, and passes both on.
 template <machine M, class Arguments>
 class penalised_token_gradients {
   static constexpr int parts = M::threads / chunk_tokens;
@@ -44,7 +44,7 @@ class penalised_token_gradients {
     bool const own = a_.op.penalises_keys();
     penalty_left<float> left{0};
     if constexpr (fades) left = a_.marks.left_at(a_.op, where);
-    // What the token gives itself, of a direction that is given: -g (a . u) - a (g . u).
+    // The term of the token itself where u is not k: -g (a . u) - a (g . u).
     float a_u = 0, g_u = 0, of_later = 0, trace = 0;
     for (index i = machine_.thread() % parts; i < a_.shape.rows && present && !own; i += parts) {
       a_u = multiply_add(a_.directions.read(where, i), direction(i), a_u);

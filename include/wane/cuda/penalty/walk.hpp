@@ -1,4 +1,4 @@
-// penalty_walk: one thread of a kernel that keeps the factor of a penalty while tokens pass.
+// penalty_walk: one thread of a kernel that updates the factor of a penalty along a sequence.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace wane::cuda::impl {
 
-// A block takes a head of a sequence, or a segment of one, and keeps R while chunks of tokens pass.
+// One block for each head of a sequence, or for each segment of it. It updates R chunk by chunk.
 template <class Config, machine M, class Op, class State>
 class penalty_walk : protected penalty_chunk<Config, M> {
   using base = penalty_chunk<Config, M>;
@@ -23,8 +23,9 @@ class penalty_walk : protected penalty_chunk<Config, M> {
         sequence_(sequence_head_ / a.shape.heads),
         lambda_(static_cast<float>(a.op.lambda(head_))) {}
 
-  // The factors before segments, one after the other. Each segment has left the factor that its own
-  // directions make from zero.
+  // Finds the factors before segments, one after the other. factor_before(1) is already complete.
+  // Each later one holds at first the factor that the directions of the segment before it make from
+  // zero.
   WANE_HOST_DEVICE void link() {
     load_factor(a_.factor_before(1, sequence_head_));
     for (index n = 2; n < a_.segments.count; ++n) {
@@ -47,8 +48,8 @@ class penalty_walk : protected penalty_chunk<Config, M> {
   static constexpr bool fades = fading_penalty<Op>;
   using part = chunk_segments::part;
 
-  // Calls use(tokens, k, count, keys, directions) for every chunk before its directions enter R,
-  // except where the walk finds effects of segments only.
+  // Calls use(tokens, k, count, keys, directions) for every chunk before its directions enter R.
+  // Makes no calls where the walk finds only the effects of segments.
   template <class Use>
   WANE_INLINE void walk(Use const& use) {
     sequence_tokens const of(a_.sequences, sequence_);
@@ -81,7 +82,7 @@ class penalty_walk : protected penalty_chunk<Config, M> {
   }
   WANE_HOST_DEVICE bool is_last() const { return segment_ + 1 == a_.segments.count; }
 
-  // Of every token, by way of the first array.
+  // Sums over rows, one for each token. Overwrites the array `first`.
   WANE_INLINE token_numbers sum_of_rows(token_numbers const& x) const {
     constexpr int parts = Config::threads / tokens;
     put_row(at_.first, x);
@@ -104,7 +105,7 @@ class penalty_walk : protected penalty_chunk<Config, M> {
   token_numbers over_{};  // 1/sqrt(l) at each token
 
  private:
-  // Zeros are a memory that has seen nothing, and stay where it sees nothing.
+  // A state of zeros means that no token was seen. It stays zeros where the sequence has no tokens.
   WANE_INLINE void load(bool sees) {
     auto const state = [&](index i, index j) WANE_INLINE_LAMBDA {
       return static_cast<float>(a_.initial(sequence_, head_, i, a_.values + j));
@@ -128,8 +129,8 @@ class penalty_walk : protected penalty_chunk<Config, M> {
     if constexpr (fades) state(row_, rows_) = static_cast<State>(row_ == 0 ? left_.log : 0.f);
   }
 
-  // Takes in what fades at up to `most` tokens from k on, and returns how many: M is renewed before
-  // the first of them alone.
+  // Applies the decays of up to `most` tokens from k on, and returns how many. It stops before any
+  // later token at which M must be renewed, so M is renewed only before the first token.
   WANE_INLINE int fade(sequence_tokens const& of, index k, int most) {
     if constexpr (fades)
       for_tokens([&](auto t) WANE_INLINE_LAMBDA {
@@ -170,7 +171,8 @@ class penalty_walk : protected penalty_chunk<Config, M> {
     }
   }
 
-  // Threads share a token out among them. Tokens that are not there are zeros.
+  // Copies keys and directions of the chunk to shared memory. Several threads copy one token.
+  // Absent tokens become zeros.
   WANE_INLINE void bring(sequence_tokens const& of, index k, int count, bool own) const {
     constexpr int parts = Config::threads / tokens;
     int const t = row_ / parts, part_of_token = row_ % parts;

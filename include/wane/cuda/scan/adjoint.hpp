@@ -1,4 +1,4 @@
-// scan_adjoint: gradients of a scan; the same scan backward, the states computed again.
+// scan_adjoint: gradients of a scan, by a backward scan that computes the states again.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -18,8 +18,8 @@ struct adjoint_arguments {
   view<State, 4> initial_gradient;
   sequence_list sequences;
   V const* kept;           // the states before every tile
-  row_sums<V>* tile_sums;  // of every tile: its rows, and the head
-  V* token_sums;           // of every strip and token of the walk: its token_sums::numbers
+  row_sums<V>* tile_sums;  // [strip][tile][rows + 1]: each row, then the head
+  V* token_sums;           // [strip][token of the walk][token_sums::numbers]
   scan_plan plan;
   shared_layout layout;
   scan_workspace<V> work;
@@ -29,12 +29,12 @@ struct adjoint_arguments {
   kernel_counters counters() const { return work.counters(); }
 };
 
-// With g_t = q_t dy_t + c_{t+1}, the gradient of the state after token t, c_t = w_t g_t goes back
-// to the token before: c is a recurrence with the same decays, walked from the last token to the
-// first. Tiles are those of the run, taken in the opposite order. The last token of a sequence is a
-// reset that brings the gradient of the final state along. (Conjugates where numbers are complex.)
-// Where a token reads before it writes, g_t is the gradient of the decayed state, c_{t+1} is the
-// gradient of what the token writes, and the same recurrence goes back.
+// g_t = q_t dy_t + c_{t+1} is the gradient of the state after token t, and c_t = w_t g_t is the
+// gradient of the state before it. c is a recurrence with the same decays, walked from the last
+// token to the first. Its tiles are those of the run in the opposite order. At the last token of a
+// sequence, c_{t+1} is replaced by the gradient of the final state. (Complex factors are
+// conjugates.) Where a token reads before it writes, g_t is the gradient of the decayed state and
+// c_{t+1} the gradient of what the token writes. The recurrence is the same.
 template <class Config, bool Packed, machine M, class Op, class Out, class Gradients, class State>
 class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>> {
   using base = tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>>;
@@ -120,7 +120,8 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     if (part.number == 0) pass_empty_sequences(part);
   }
 
-  // Calls each(k, token, cursor) from the last token of this thread to the first, written out.
+  // Calls each(k, token, cursor) from the last token of this thread to the first, in an unrolled
+  // loop.
   template <class Each>
   WANE_HOST_DEVICE void for_tokens_backward(Op const& op, tile const& part,
                                             Each const& each) const {
@@ -151,7 +152,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     return static_cast<V>(a_.final_gradient(sequence, part.head, i, this->column(part)));
   }
 
-  // What the tokens of this thread do to the c that comes from later ones.
+  // The effect of this thread's tokens on the c of later tokens.
   WANE_HOST_DEVICE E backward_effect(Op const& op, tile const& part, index i,
                                      numbers const& dy) const {
     E effect;
@@ -169,7 +170,8 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     return this->template shared<E>(
         a_.layout.after_thread)[i * Config::threads + machine_.thread()];
   }
-  // Joins from the last slice to the first: every thread takes the part of its mirror image.
+  // Joins effects from the last slice to the first. Each thread joins the effect of its mirror
+  // image, and the results are mirrored back.
   WANE_HOST_DEVICE auto join_backward(E const& own) {
     int const columns = a_.plan.columns(), slices = Config::threads >> a_.plan.columns_log2;
     int const mirrored = (slices - 1 - slice_) * columns + column_;
@@ -181,9 +183,9 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     machine_.write_shared(back + mirrored, joined.before);
     machine_.barrier();
     joined.before = machine_.read_shared(back + machine_.thread());
-    return joined;  // `before` is what comes after this thread
+    return joined;  // `before` is the effect of the tokens after this thread
   }
-  // The former once more. Called by every thread of the block.
+  // `before` of join_backward, kept or computed again. Every thread of the block must call it.
   WANE_HOST_DEVICE E after_tokens(Op const& op, tile const& part, index i, numbers const& dy) {
     return a_.layout.keeps_threads ? after_thread(i)
                                    : join_backward(backward_effect(op, part, i, dy)).before;
@@ -247,14 +249,14 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
         part, [&](index n, index i) { save_initial(n, part, i, final_gradient(n, part, i)); });
   }
 
-  // Adds up over the block, in a fixed order.
+  // Stores the sum over the block, in a fixed order.
   WANE_HOST_DEVICE void save_sums(tile const& part, index i, sums_type sums) {
     sums = sum_of_block(machine_, sums, this->template shared<sums_type>(a_.layout.output));
     if (machine_.thread() == 0)
       a_.tile_sums[(part.strip * a_.plan.tiles + part.number) * (this->rows() + 1) + i] = sums;
   }
 
-  // A number of this thread's token k that is to be summed over columns.
+  // The place of a gradient that add_columns sums over columns.
   WANE_HOST_DEVICE V* of_token(int kind, int token, int column) const {
     return this->template shared<V>(a_.layout.output) +
            (((kind * a_.plan.tile_tokens + token) << a_.plan.columns_log2) + column);
@@ -262,8 +264,8 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
   WANE_HOST_DEVICE void put_down(int kind, int k, V gradient) const {
     machine_.write_shared(of_token(kind, slice_ * Config::tokens + k, column_), gradient);
   }
-  // Adds up over the columns of the tile what the threads have put down, each sum in an order that
-  // depends on its place alone. They are numbers first, first + step, ... of every token.
+  // Sums over the columns of the tile what put_down has stored. The order of a sum depends only on
+  // its place. The sum of a kind becomes number first + kind * step of its token.
   WANE_HOST_DEVICE void add_columns(tile const& part, int kinds_there, index first,
                                     index step) const {
     machine_.barrier();

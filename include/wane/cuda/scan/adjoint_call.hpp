@@ -11,7 +11,7 @@ namespace wane::cuda::impl {
 template <class V>
 using default_adjoint_config = scan_config<256, sizeof(V) <= 4 ? 9 : 3, 4, index{1} << 20, 512>;
 
-// Its workspace: first the workspace of a scan, then states before every tile, sums over columns.
+// Workspace: the workspace of a scan, then the states before every tile, then sums over columns.
 template <class Op>
 struct adjoint_workspace {
   std::size_t kept_at, sums_at, bytes;
@@ -34,8 +34,8 @@ std::size_t scan_adjoint_workspace_bytes(Op const& op, adjoint_options<State> co
       .bytes;
 }
 
-// First the states are found, by a scan without output; then gradients go backward; then, where
-// there are any, the sums over columns are added up and given to the sink.
+// Arguments of the kernels. A scan without output finds the states. Then gradients go backward.
+// Where there are sums over columns, a third kernel adds them up and calls the sink.
 template <class Op, class Out, class Gradients, class State>
 struct scan_adjoint_calls {
   scan_arguments<Op, accumulate_type<Op>, State> forward;
@@ -78,7 +78,7 @@ auto scan_adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradien
        work, 0}};
 }
 
-// The kernel that goes backward: workers take tiles, from the last to the first.
+// Backward kernel: workers take tiles, from the last to the first.
 template <bool Packed>
 struct scan_adjoint_kernel : configured_kernel {
   template <class Config, class Arguments>

@@ -9,15 +9,16 @@
 
 namespace wane::cuda::impl {
 
-// Sums over tokens and columns of the gradients of a row; for the head, in `key`, of direct.
+// Gradients by the terms of a row, summed over tokens and columns. For the head, `decay` is summed
+// over rows too, and `key` is the gradient by direct.
 template <class V>
 struct row_sums {
   using wide = typename composed_effect<V>::wide;
   wide decay{0}, key{0}, query{0};
 };
 
-// Sums over the columns of a tile of the gradients of a token's terms. Their order: decays of all
-// rows, keys, queries, each kind only if tokens have it; last direct.
+// Gradients by the terms of a token, summed over the columns of a tile. Their order: decays of all
+// rows, keys, queries, direct. Terms that tokens lack are left out.
 template <class Op>
 struct token_sums {
   using Token = token_of<Op>;
@@ -29,8 +30,8 @@ struct token_sums {
   WANE_HOST_DEVICE static index numbers(index rows) { return kinds * rows + has_direct<Token>; }
 };
 
-// The bytes of workspace for sums, for each group of columns: one sum a tile where the recurrence
-// is time-invariant, since these are sums over tokens too, else one sum a token.
+// Bytes of workspace for sums. Each group of columns has one sum per tile where the recurrence is
+// time-invariant, since these sums run over tokens too, and one sum per token otherwise.
 template <class Op>
 std::size_t bytes_of_sums(scan_plan const& plan) {
   using V = accumulate_type<Op>;
@@ -44,8 +45,9 @@ std::size_t bytes_of_sums(scan_plan const& plan) {
            sizeof(V);
 }
 
-// The kernel that adds them up has a block for each head and row, and for each head; or for some
-// tokens of a head, with what all_gradients may hold of each in shared memory.
+// Blocks of the kernel that adds up sums. Time-invariant: one block for each row of a head, and one
+// for the head. Otherwise: one block for some tokens of a head, with 5 rows + 1 numbers for each
+// token in shared memory (all_gradients).
 inline constexpr std::size_t shared_bytes_of_sums = 48 * 1024;
 template <class Op>
 WANE_HOST_DEVICE index tokens_of_sums(index rows) {
@@ -61,7 +63,7 @@ index blocks_of_sums(scan_plan const& plan) {
   return plan.strips / plan.column_tiles * ((shape.time + tokens - 1) / tokens);
 }
 
-// The sum over the threads of a block; thread 0 has it. Passes two barriers.
+// Sum over the threads of a block; only thread 0 gets it. Passes two barriers.
 template <class M, class V>
 WANE_HOST_DEVICE row_sums<V> sum_of_block(M& machine, row_sums<V> sums, row_sums<V>* exchange) {
   int const thread = machine.thread();
@@ -84,7 +86,8 @@ WANE_HOST_DEVICE row_sums<V> sum_of_block(M& machine, row_sums<V> sums, row_sums
   return sums;
 }
 
-// One block a head and row: adds up the sums of all tiles, in a fixed order, and calls the sink.
+// One block for each head and row: adds up the sums of all tiles in a fixed order and calls the
+// sink.
 template <machine M, class Arguments>
 WANE_HOST_DEVICE void sum_tiles(M& machine, Arguments const& a, index block) {
   using Op = decltype(Arguments::op);
@@ -122,8 +125,8 @@ WANE_HOST_DEVICE void give_token(Sink const& sink, all_gradients<V> const& g) {
   if constexpr (takes_all<Sink, V>) sink.all(g);
 }
 
-// One block for some tokens of a head: adds up over the groups of columns, in their order, and
-// calls the sink for every token.
+// One block for some tokens of a head: sums over the groups of columns, in their order, and calls
+// the sink for every token.
 template <bool Packed, machine M, class Arguments>
 WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index block) {
   using Op = decltype(Arguments::op);
@@ -134,7 +137,7 @@ WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index blo
   index const most = tokens_of_sums<Op>(rows), blocks = (time + most - 1) / most;
   index const row_head = block / blocks, first = block % blocks * most;
   index const count = at_most(most, time - first);
-  // Of each token five kinds of rows, as all_gradients has them, and direct.
+  // Each token has five kinds of rows, as in all_gradients, and direct.
   index const room = 5 * rows + 1, each = sums::numbers(rows);
   V* const tokens = reinterpret_cast<V*>(machine.shared());
   bool const there[] = {sums::decay, has_key<token_of<Op>>,   has_query<token_of<Op>>, false,

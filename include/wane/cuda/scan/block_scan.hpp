@@ -18,7 +18,7 @@ class block_scan {
       : machine_(machine), columns_(1 << columns_log2), exchange_(exchange) {}
 
   struct result {
-    E before, through;  // the effects of the slices before this one, and with it
+    E before, through;  // effect of the earlier slices of the column, without and with this one
   };
 
   // Called by every thread of the block. Passes one barrier, where there is more than one warp.
@@ -35,12 +35,12 @@ class block_scan {
       if (lane >= columns_) before = earlier;
     }
     if constexpr (M::threads > warp_size) {
-      // Two halves in turn: one is written while threads that are late still read the other.
+      // Calls alternate between two halves: late threads may still read the half of the last call.
       E* const totals = exchange_ + turn_ * M::threads;
       turn_ = 1 - turn_;
       if (lane + columns_ >= warp_size) machine_.write_shared(totals + thread, through);
       machine_.barrier();
-      // The warps that hold earlier slices of the same column; their last slices.
+      // Joins the last slices of all warps that hold earlier slices of the same column.
       E others;
       int const step = columns_ < warp_size ? warp_size : columns_;
       int const last = columns_ < warp_size ? warp_size - columns_ + lane % columns_ : lane;

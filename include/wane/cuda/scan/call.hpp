@@ -32,7 +32,7 @@ scan_arguments<Op, Out, State> scan_call(Op const& op, sequence_view<Out> output
       work};
 }
 
-// The kernel: workers take tiles.
+// Scan kernel: workers take tiles.
 template <bool Packed>
 struct scan_kernel : configured_kernel {
   template <class Config, class Arguments>

@@ -1,4 +1,4 @@
-// look_back: the effect of all tiles before one, from what their blocks have published.
+// look_back: finds the effect of all earlier tiles from what their blocks have published.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -26,8 +26,8 @@ class look_back {
         slices_(Config::threads >> plan.columns_log2),
         last_slice_(slice_ == slices_ - 1) {}
 
-  // of_tile(i) points to the effect of the tile on row i, before_tile(i) to the place for the
-  // effect of all tiles before it. Only threads of the last slice use them. of_tile is overwritten.
+  // of_tile(i) points to the effect of the tile on row i, and is overwritten. before_tile(i) points
+  // to the place for the effect of all tiles before it. Only threads of the last slice use both.
   template <class Before, class Of>
   WANE_HOST_DEVICE void operator()(Before const& before_tile, Of const& of_tile) {
     for (index i = 0; last_slice_ && i < plan_.shape.rows; ++i)
@@ -95,7 +95,7 @@ class look_back {
     if (machine_.thread() == 0) machine_.raise(flag);
   }
 
-  // Of this thread's share of the first `count` children of the node above, in their order.
+  // The joined effect of this thread's share of the `count` siblings before this tile's node.
   WANE_HOST_DEVICE E of_siblings(int level, index count, index i) {
     index const first = node(level) - count;
     index const begin = count * slice_ / slices_, end = count * (slice_ + 1) / slices_;

@@ -10,12 +10,13 @@
 
 namespace wane::cuda::impl {
 
-// Threads of a block; tokens of a thread, odd so that threads with neighbouring tokens read
-// different banks of shared memory; effects that one look-back joins, 2^FanLog2; numbers of a
-// tensor for each link of the chain of groups, whose links are passed one after the other; from how
-// many strips on each is walked in order; and up to how much shared memory what is found before
-// each thread is kept on every row. Beyond, it is found a second time. (99 KB: what a block may
-// have on every device since sm_80.)
+// Threads: threads of a block. Tokens: tokens of a thread, odd so that threads with neighbouring
+// tokens read different banks of shared memory. 2^FanLog2: effects that one look-back joins.
+// LinkNumbers: numbers of a tensor for each link of the chain of groups, whose links are passed one
+// after the other. ManyStrips: from so many strips on, one block walks each strip in order.
+// KeptBytes: the effect before each thread is kept for every row while shared memory stays within
+// this size, and is computed again otherwise. (99 KB: the most that a block may have on every
+// device since sm_80.)
 template <int Threads, int Tokens, int FanLog2, index LinkNumbers, index ManyStrips,
           std::size_t KeptBytes = 99 * 1024>
 struct scan_config {
@@ -27,7 +28,7 @@ struct scan_config {
   static constexpr index many_strips = ManyStrips;
   static constexpr std::size_t kept_bytes = KeptBytes;
 };
-// About 1.5 microseconds a link, in which the memory moves some megabytes; 512 blocks fill a chip.
+// A link takes about 1.5 microseconds, in which memory moves some megabytes. 512 blocks fill a GPU.
 template <class V>
 using default_scan_config = scan_config<256,
                                         sizeof(V) <= 4   ? 15
@@ -36,11 +37,12 @@ using default_scan_config = scan_config<256,
                                         4, index{1} << 20, 512>;
 
 // A strip is a head of a sequence (of the row, where sequences are packed) and a group of its
-// columns. Its tokens are cut into tiles; 2^fan_log2 tiles are a node of level 1, as many of these
-// a node of level 2, and so on. A block finds the effect of its tile, and the state before it from
-// the effects of the nodes between the start of its group, a node of the highest level, and itself.
-// Groups hand states on, one to the next. Which effects are joined, and in which order, depends on
-// the tile alone: the result is the same bits in whatever order blocks run.
+// columns. Its tokens are cut into tiles. 2^fan_log2 tiles are a node of level 1, 2^fan_log2 of
+// these a node of level 2, and so on. A group is a node of the highest level. A block finds the
+// effect of its tile. The state before the tile follows from the state before its group and the
+// effects of the nodes between. Each group passes its last state to the next group. Which effects
+// are joined, and in which order, depends on the tile alone: the result is the same bits in
+// whatever order blocks run.
 struct scan_plan {
   recurrence_shape shape;
   index sequences = 0;          // states: the batch, or the packed sequences
@@ -48,28 +50,28 @@ struct scan_plan {
   int tile_tokens = 0;          // tokens of a tile
   index column_tiles = 0;       // of a head
   index strips = 0, tiles = 0;  // tiles of a strip
-  bool in_order = false;  // one block walks a strip, tile after tile, and nothing is looked up
-  int levels = 1;         // of nodes
-  index groups = 0;       // of a strip
-  index nodes = 0;        // of all levels of a strip
+  bool in_order = false;        // one block walks a strip, tile after tile, without look-back
+  int levels = 1;               // of nodes
+  index groups = 0;             // of a strip
+  index nodes = 0;              // of all levels of a strip
 
   WANE_HOST_DEVICE int columns() const { return 1 << columns_log2; }
   // The place of the state of a tile and row among the states of all tiles, column 0.
   WANE_HOST_DEVICE index place_of_state(index strip, index tile, index row) const {
     return ((strip * tiles + tile) * shape.rows + row) << columns_log2;
   }
-  // What a block takes at a time: a tile, or a strip.
+  // The number of work items. A work item is a tile, or a strip where in_order.
   WANE_HOST_DEVICE index work_items() const { return strips * (in_order ? 1 : tiles); }
 };
 
-// Where the parts of shared memory lie, in bytes from its start.
+// Offsets of the parts of shared memory in bytes.
 struct shared_layout : room {
   std::size_t staged[2], output, exchange, mirror, before_tile, of_tile, carried, start, ticket,
       before_thread, after_thread;
-  bool keeps_threads;  // before_thread and, backward, after_thread are there
+  bool keeps_threads;  // whether before_thread and (backward) after_thread have room
 
-  // `output_bytes` are for what goes out; a scan that goes backward also needs what comes after
-  // each thread.
+  // `output_bytes`: room for staged output. `backward`: the scan also needs the effects after
+  // threads.
   template <class Config, class V>
   static shared_layout of(scan_plan const& plan, std::size_t staged_bytes, std::size_t output_bytes,
                           bool backward) {
@@ -96,8 +98,8 @@ struct shared_layout : room {
   }
 };
 
-// The parts of a workspace: counters and flags, which begin as zeros, then effects and states.
-// Without memory only the sizes are known.
+// The parts of a workspace: counters and flags, which must be zeros at first, then effects and
+// states. Without memory only the sizes are known.
 template <class V>
 struct scan_workspace {
   std::uint64_t *tickets = nullptr, *finished = nullptr;
@@ -142,14 +144,15 @@ struct staged_size {
   }
 };
 
-// `sequences` are the states that the run has.
+// `sequences` is the number of states of the run.
 template <class Config, class Op>
 scan_plan plan_scan(Op const& op, index sequences, bool packed) {
   scan_plan plan;
   plan.shape = op.shape();
   plan.sequences = sequences;
   index const time = plan.shape.time, columns = plan.shape.columns;
-  auto const fits = [&](int log2) {  // a tile of 2^log2 columns has neither idle nor missing ones
+  // Whether tiles take 2^(log2 + 1) columns; more than 32 only where one tile holds all tokens.
+  auto const fits = [&](int log2) {
     return columns > index{1} << log2 && Config::threads >> (log2 + 1) > 0 &&
            (log2 < 5 || time <= (Config::threads >> (log2 + 1)) * Config::tokens);
   };

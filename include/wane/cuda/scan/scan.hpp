@@ -7,11 +7,11 @@
 
 namespace wane::cuda::impl {
 
-// What every block knows.
+// Arguments of the scan kernel.
 template <class Op, class Out, class State>
 struct scan_arguments : run_arguments<Op, Out, State> {
   using V = accumulate_type<Op>;
-  V* kept;  // where the states before every tile go, if anywhere
+  V* kept;  // receives the states before every tile, or null
   scan_plan plan;
   shared_layout layout;
   scan_workspace<V> work;
@@ -20,11 +20,11 @@ struct scan_arguments : run_arguments<Op, Out, State> {
   kernel_counters counters() const { return work.counters(); }
 };
 
-// Each thread holds a few consecutive tokens of one column. A tile is read once, into shared
-// memory, while the one before is worked on. The effects of its threads are joined; the state
-// before it comes from the tiles before; then every thread walks its tokens again, from the right
-// state, and writes what they give. The first token of a sequence is a reset that brings the
-// initial state along, so that all that comes before a tile is in the end a state.
+// Each thread holds a few consecutive tokens of one column. A tile is copied once to shared memory,
+// while the block works on the tile before. The effects of its threads are joined, and the state
+// before the tile comes from earlier tiles. Then every thread walks its tokens again, from the
+// state before them, and writes their output. The first token of a sequence is a reset to the state
+// after it, so the effect of all tokens before a tile is a state.
 template <class Config, bool Packed, machine M, class Op, class Out, class State>
 class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
   using base = tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>>;
@@ -46,7 +46,7 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
   WANE_HOST_DEVICE tile tile_of(Work const& work) const {
     return tile_at(a_.plan, work.strip, work.tile, a_.sequences.stride);
   }
-  // The operator on the copies of a tile, perhaps still to come.
+  // The operator that reads the copies of a tile. `copies`: starts the copies.
   WANE_HOST_DEVICE Op staged(tile const& part, int half, bool copies) const {
     std::size_t used = 0;
     return this->staged_op(this->staging(part, half, &used, copies));

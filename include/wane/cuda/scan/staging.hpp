@@ -1,4 +1,4 @@
-// Tiles of tensors in shared memory: copied in while others are worked on, and out again.
+// Copies tiles of tensors to shared memory, while other tiles are worked on, and out again.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace wane::cuda::impl {
 
-// Tokens of one head of one row of the batch, and columns: what a block works on at a time.
+// The work of a block at a time: some tokens and columns of one head of one row of the batch.
 struct tile {
   index strip, number;  // number of the tile in its strip
   index batch, head;
   index first_column, first_token;  // the latter in the order of the walk
   index first_time;                 // the earliest token
-  int columns, tokens;              // that exist
+  int columns, tokens;              // within the tensor
 };
 
 // Tile `number` of a strip; `stride` is 1 forward and -1 in reverse.
@@ -31,8 +31,8 @@ WANE_HOST_DEVICE inline tile tile_at(scan_plan const& plan, index strip, index n
   return part;
 }
 
-// How a tile of a tensor is cut into units of 1 to 16 bytes, each of neighbours in memory: `count`
-// rows, `row_bytes` each, `units` of them in a row.
+// Cuts a tile of a tensor into `count` contiguous rows of `row_bytes` bytes. A row has `units`
+// units of 1 to 16 bytes.
 struct tile_cut {
   int count, row_bytes, units, unit;
   bool by_number, joined;
@@ -41,7 +41,7 @@ struct tile_cut {
   WANE_HOST_DEVICE tile_cut(view<T, 4> const& x, tile const& part, int stride) {
     constexpr int size = sizeof(T);
     by_number = x.stride[3] != 1 && part.columns > 1;
-    // Whole tokens that follow each other are one row.
+    // Whole tokens that are contiguous in memory form one row.
     joined = !by_number && part.columns == stride && x.stride[1] == stride;
     count = joined ? 1 : part.tokens * (by_number ? part.columns : 1);
     row_bytes = size * (by_number ? 1 : joined ? part.tokens * part.columns : part.columns);
@@ -82,15 +82,15 @@ struct stage_tensors {
   M& machine;
   tile part;
   int stride;   // numbers between tokens of a copy
-  int numbers;  // room of a copy
+  int numbers;  // that a copy has room for
   std::byte* to;
   std::size_t* used;
-  bool copies;  // or only tells where the copies are
+  bool copies;  // false: only returns views of the copies
 
   template <class T>
   WANE_HOST_DEVICE view<T, 4> by_column(view<T, 4> const& x) const {
     if (!x.data || part.tokens == 0) return x;
-    // Of a column that is in no tensor, a denominator, the others are read where they are.
+    // A tile with a column beyond the tensor (a denominator) is not copied but read in place.
     if (part.first_column + part.columns > x.extent[3]) return x;
     std::byte* const place = to + *used;
     *used += rounded_up(static_cast<std::size_t>(numbers) * sizeof(T));

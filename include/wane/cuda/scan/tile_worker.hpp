@@ -1,4 +1,4 @@
-// tile_worker: what every kernel over tiles does: takes work, copies tiles in, walks its tokens.
+// tile_worker: the common part of kernels over tiles: takes work, copies tiles in, walks tokens.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace wane::cuda::impl {
 
-// One thread of a block, which holds a few consecutive tokens of one column of a tile. Arguments
-// have op, initial, sequences, plan, layout, work and blocks.
+// One thread of a block. It holds a few consecutive tokens of one column of a tile. Arguments have
+// op, initial, sequences, plan, layout, work and blocks.
 template <class Config, bool Packed, machine M, class Arguments>
 class tile_worker {
  protected:
@@ -32,8 +32,8 @@ class tile_worker {
     index strip, tile;
   };
 
-  // Calls stage(item, half) for each item of this block while the one before is worked on, and
-  // run(item, half) when it is there.
+  // For each item of this block, calls stage(item, half) before the run of the previous item, and
+  // run(item, half) after its copies have arrived.
   template <class Stage, class Run>
   WANE_HOST_DEVICE void for_work(Stage const& stage, Run const& run) {
     work_item next = take({-1, 0});
@@ -42,7 +42,7 @@ class tile_worker {
     for (int half = 0; next.strip >= 0; half = 1 - half) {
       work_item const current = next;
       next = take(current);
-      // What is overwritten was read before the barrier of take.
+      // take passes a barrier, so no thread still reads the half that is overwritten.
       if (next.strip >= 0) stage(next, 1 - half);
       machine_.commit();
       machine_.template wait<1>();
@@ -58,7 +58,7 @@ class tile_worker {
     return reinterpret_cast<T*>(machine_.shared() + at);
   }
 
-  // The tensors of a tile go to, or are in, one half of the staging memory.
+  // One half of the staging memory, for the tensors of a tile. `copies`: starts the copies.
   WANE_HOST_DEVICE stage_tensors<M> staging(tile const& part, int half, std::size_t* used,
                                             bool copies) const {
     return {machine_,
@@ -83,7 +83,7 @@ class tile_worker {
   }
   WANE_HOST_DEVICE index column(tile const& part) const { return part.first_column + column_; }
 
-  // Calls each(k, token, cursor) for the tokens of this thread, written out.
+  // Calls each(k, token, cursor) for the tokens of this thread, in an unrolled loop.
   template <class Each>
   WANE_HOST_DEVICE void for_tokens(Op const& op, tile const& part, Each const& each) const {
     if (count_ == 0) return;
@@ -109,7 +109,7 @@ class tile_worker {
       return value;
   }
 
-  // Of all tokens of this thread on row i.
+  // The effect of all tokens of this thread on row i.
   WANE_HOST_DEVICE E effect_of_tokens(Op const& op, tile const& part, index i,
                                       V const (&value)[Config::tokens]) const {
     E effect;
@@ -129,8 +129,8 @@ class tile_worker {
   WANE_HOST_DEVICE V initial(index sequence, index head, index i, index j) const {
     return a_.initial.data ? static_cast<V>(a_.initial(sequence, head, i, j)) : V(0);
   }
-  // The initial state of a strip is read before a block can have written a final state in the same
-  // memory. The threads that begin the strip keep it.
+  // Initial and final states may share memory. The threads that begin a strip therefore keep its
+  // initial state before a block can write the final state.
   WANE_HOST_DEVICE bool begins_strip(tile const& part) const {
     return !Packed && part.number == 0 && slice_ == 0 && count_ > 0;
   }
@@ -142,20 +142,21 @@ class tile_worker {
     return shared<V>(a_.layout.start)[(i << a_.plan.columns_log2) + column_];
   }
 
-  // The effects on row i of the tile's tokens before this thread, and up to its last.
+  // The effects on row i of the tile's tokens before this thread, and through its last token.
   WANE_HOST_DEVICE auto join_tokens(Op const& op, tile const& part, index i,
                                     V const (&value)[Config::tokens]) {
     auto joined = join_(effect_of_tokens(op, part, i, value));
     if (begins_strip(part)) joined.before.drive = start(i);
     return joined;
   }
-  // The former once more. Called by every thread of the block.
+  // `before` of join_tokens, kept or computed again. Every thread of the block must call it.
   WANE_HOST_DEVICE E before_tokens(Op const& op, tile const& part, index i,
                                    V const (&value)[Config::tokens]) {
     return a_.layout.keeps_threads ? before_thread(i) : join_tokens(op, part, i, value).before;
   }
 
-  // Calls each(sequence, row) for those without tokens, each for this thread's column.
+  // Calls each(sequence, row) for sequences without tokens, for this thread's column. The threads
+  // of a column share the sequences.
   template <class Each>
   WANE_HOST_DEVICE void for_empty_sequences(tile const& part, Each const& each) const {
     if (column_ >= part.columns) return;
@@ -176,7 +177,8 @@ class tile_worker {
     return shared<E>(a_.layout.of_tile) + (i << a_.plan.columns_log2) + column_;
   }
 
-  // Finds what lies before the tile; the threads of the last slice write it.
+  // Finds the effect of all tokens before the tile. Threads of the last slice write it to
+  // before_tile.
   WANE_HOST_DEVICE void look_back(index strip, index number) {
     if (a_.plan.in_order) {
       V* const carried_on = shared<V>(a_.layout.carried) + column_;
@@ -202,14 +204,14 @@ class tile_worker {
   int turn_ = 0;
 
  private:
-  // The work after `current`. Tiles are taken in the order of time, so that a block only ever waits
-  // for tiles that others have taken before. Passes a barrier.
+  // The work item after `current`. Tiles are taken in the order of the walk, so a block waits only
+  // for tiles that were taken earlier. Passes a barrier.
   WANE_HOST_DEVICE work_item take(work_item const& current) {
     scan_plan const& plan = a_.plan;
     bool const goes_on = plan.in_order && current.strip >= 0 && current.tile + 1 < plan.tiles;
-    // Where every block has one item, none takes two.
+    // With enough blocks for all items, no block takes a second item.
     bool const alone = current.strip >= 0 && plan.work_items() <= a_.blocks;
-    // Two places in turn: one is written while threads that are late still read the other.
+    // Calls alternate between two places: late threads may still read the other one.
     auto* const ticket = shared<std::uint64_t>(a_.layout.ticket) + (turn_ = 1 - turn_);
     if (machine_.thread() == 0 && !goes_on && !alone)
       machine_.write_shared(ticket, machine_.take(a_.work.tickets));
