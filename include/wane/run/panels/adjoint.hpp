@@ -16,9 +16,9 @@ namespace wane::impl {
 template <class Op>
 concept has_panel_adjoint = runs_in_panels<Op> && !time_invariant<Op> && !channelwise<Op>;
 
-// `heads` heads of one sequence, beginning with the head of the walk. It keeps the states before
-// every block of time, and within the current block the state after each micro-chunk. Lanes: the
-// operator can give its columns in lanes and the sink can take them.
+// The adjoint of `heads` heads of one sequence, from the head of the walk on. It keeps the states
+// before every block of time, and within the current block the state after each micro-chunk. Lanes:
+// whether the operator gives its columns in lanes and the sink takes them.
 template <has_panel_adjoint Op, class Out, class Gradients, class State, bool Lanes>
 class panels_adjoint {
  public:
@@ -97,7 +97,7 @@ class panels_adjoint {
     return w;
   }
   walk block(index h, index b) const { return of_head(h).part(b * most_tokens, most_tokens); }
-  // Lists the lines that a block reads on the way back.
+  // Lists the cache lines that the adjoint of a block reads, so that they are prefetched.
   void want(walk const& w) {
     soon_.clear();
     soon_.add(ends_.op(), w);
@@ -155,7 +155,8 @@ class panels_adjoint {
   chunk_in_order<Op, Out, Gradients> in_order() const {
     return {ends_.op(), ends_.output_gradient(), ends_.gradients(), row_stride_};
   }
-  // The same token by token, for a chunk that resets a state with NaN or infinity in it.
+  // Does the work of take() token by token, for a chunk with a reset and numbers that are not
+  // finite.
   [[gnu::noinline]] void take_in_order(walk const& w, index h, T const* before) {
     std::vector<head_gradients<T>> sums(tokens, head_gradients<T>(rows_));
     in_order().take(w, before, cotangent(h), sums);
@@ -181,8 +182,8 @@ class panels_adjoint {
   lines_ahead soon_;
 };
 
-// A task has as many heads as keep their states in this, so that a block of time is read while its
-// pages are known; one at least.
+// A task takes as many heads as keep their states in so many bytes, but at least one. It reads a
+// block of time for all of them while the translations of its pages are cached.
 inline constexpr index kept_bytes_per_task = index{24} << 20;
 
 template <bool Lanes, has_panel_adjoint Op, class Out, class Gradients, class State>

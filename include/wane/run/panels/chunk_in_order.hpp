@@ -1,4 +1,4 @@
-// chunk_in_order: a micro-chunk token by token, forward and back, where a reset meets NaN.
+// chunk_in_order: a micro-chunk token by token, forward and back, for a reset that meets NaN.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -21,7 +21,8 @@ class chunk_in_order {
         shape_(op.shape()),
         row_stride_(row_stride) {}
 
-  // The state after the tokens of w in the columns [first, last); padding columns become zero.
+  // Computes the state after the tokens of w in the columns [first, last). Padding columns become
+  // zero.
   void replay(walk const& w, index first, index last, T const* before, T* after) const {
     std::vector<T> state(size(shape_.rows));
     for (index j = first; j < last; ++j) {

@@ -1,4 +1,4 @@
-// gather: four tokens of an operator become a micro-chunk.
+// term_gatherer: makes a micro-chunk of four tokens of an operator.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace wane::impl {
 
-// Row terms of a token in lanes. A token behind the end adds nothing and does not decay.
+// Gathers row terms of tokens in vectors. A token behind the end adds nothing and does not decay.
 template <affine_recurrence Op>
 class term_gatherer {
  public:
@@ -66,8 +66,8 @@ class term_gatherer {
     return {at(0), at(1), at(2), at(3)};
   }
 
-  // The first `count` of these tokens. `terms`, where given, receives [row / width] vectors of them
-  // as they are.
+  // The micro-chunk of the first `count` of these tokens. If `terms` is given, it receives their
+  // terms as they are, not faded: [row / width][form::terms][width].
   micro_chunk<T> operator()(std::array<Token, tokens> const& x, int count, T* reads, T* writes,
                             T* terms = nullptr) const {
     micro_chunk<T> chunk;
@@ -83,13 +83,13 @@ class term_gatherer {
     return chunk;
   }
 
-  // Whether terms of a micro-chunk are finite.
+  // Whether the terms of a micro-chunk are finite.
   bool finite(micro_chunk<T> const& chunk) const {
     return all_finite(chunk.reads, numbers_to_read()) &&
            all_finite(chunk.writes, numbers_to_write());
   }
 
-  // One term of up to `width` rows of a token, and their decay.
+  // row_term: one term of up to `width` rows of a token. row_decay: the decay of these rows.
   template <class Term>
   WANE_HOST_INLINE vector row_term(Term const& term, index first, int count) const {
     return in_lanes_ ? lanes_of<true>(term, first, count) : lanes_of<false>(term, first, count);
@@ -102,12 +102,12 @@ class term_gatherer {
  private:
   index row_blocks() const { return (rows_ + width - 1) / width; }
 
-  // Queries meet keys of so many tokens before and earlier: a token that reads before it writes
-  // does not meet its own, and the products of the two are 0.
+  // The least number of tokens between a query and the keys that it meets. A token that reads
+  // before it writes does not meet its own key; their product is 0.
   static constexpr int reads_earlier = strictly_causal<Token> ? 1 : 0;
 
-  // Products of queries, and of erase_reads, of a later token with keys or erase_writes of one
-  // before, summed over rows.
+  // Sums over rows: the products of the query and of the erase_read of token t with the key and
+  // with the erase_write of token s. s is t or less for queries, and less than t for erase_reads.
   struct products {
     static constexpr int inclusive = tokens * (tokens + 1) / 2, strict = inclusive - tokens;
     static constexpr int kinds = form::erasing == erasing::general ? 2 : 1;
@@ -143,7 +143,7 @@ class term_gatherer {
     }
   };
 
-  // A row term of one token: lanes as the operator gives them, or filled one by one.
+  // A row term of one token, read in lanes or one by one. Lanes from `count` on are 0.
   template <bool Lanes, class Term>
   WANE_HOST_INLINE static vector lanes_of(Term const& term, index first, int count) {
     if constexpr (Lanes && rows_in_lanes) {
@@ -285,7 +285,7 @@ class term_gatherer {
 
   Op const& op_;
   index rows_;
-  std::vector<split_decay<vector>> constants_;  // [row / width], of decays that are constants
+  std::vector<split_decay<vector>> constants_;  // [row / width], if decays are constants
   bool in_lanes_ = false;
 };
 

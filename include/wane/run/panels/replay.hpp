@@ -13,8 +13,8 @@
 
 namespace wane::impl {
 
-// A block of tokens. Lanes: the operator can give its columns in lanes; in_lanes: the tensors of
-// this call lie so.
+// Replays a block of tokens. Lanes: whether the operator gives its columns in lanes. in_lanes:
+// whether columns are neighbours in the tensors of this call.
 template <affine_recurrence Op, bool Lanes>
 class replay {
  public:
@@ -41,9 +41,10 @@ class replay {
 
   static index chunks_of(walk const& w) { return (w.count + tokens - 1) / tokens; }
 
-  // The states of a block from the one before it: with `all`, one after the other at `after`, and
-  // the terms; otherwise the last alone. Meanwhile it asks for the lines `soon`. Where a chunk
-  // resets what is not finite, in_order(tokens, first, last column, before, after) stands in.
+  // Computes the states of a block from the state before it. With `all`, it stores the states after
+  // each chunk one after the other at `after`, and keeps the terms. Otherwise it stores the last
+  // state alone. It prefetches the lines `soon` meanwhile. A chunk with a reset and numbers that
+  // are not finite is left to in_order(tokens, first column, end of the columns, before, after).
   template <class InOrder>
   void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon,
                   InOrder const& in_order) {
@@ -68,7 +69,8 @@ class replay {
     });
   }
 
-  // Whether the state before a chunk and its values are finite in some columns.
+  // Whether the terms of chunk c are finite, and in columns [first, last) its values and the state
+  // before it.
   [[gnu::noinline]] bool finite(index c, T const* state, index first, index last) const {
     bool good = gather_.finite(chunks_[c]);
     for (index i = 0; i < rows_; ++i)
@@ -80,7 +82,7 @@ class replay {
 
   panel_columns<T, widest> const& panels() const { return panels_; }
 
-  // Of chunk c of the block: what keys write and what is erased, [tokens][columns], and the terms.
+  // Chunk c of the block; what its keys write and what it erases, [tokens][columns]; its terms.
   micro_chunk<T> const& chunk(index c) const { return chunks_[c]; }
   T const* written(index c) const { return values_.data() + c * tokens * columns_; }
   T const* erased(index c) const { return erased_.data() + c * tokens * columns_; }

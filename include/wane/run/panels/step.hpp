@@ -1,4 +1,4 @@
-// token_panel: one token into a state in place, in vectors of columns, for streaming.
+// token_panel: advances a state in place by one token, in vectors of columns, for streaming.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,8 +13,8 @@ concept runs_in_panels =
     affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>> &&
     !has_skip<token_of<Op>>;
 
-// The state is read twice where the token erases, the second time from the first cache: so many
-// columns at once that their rows fit there.
+// If the token erases, the state is read twice. Few columns are taken at once, so that their rows
+// stay in the first-level cache for the second read.
 template <runs_in_panels Op, class Out>
 class token_panel {
  public:
@@ -28,7 +28,7 @@ class token_panel {
 
   token_panel(Op const& op, sequence_view<Out> const& output) : gather_(op), output_(output) {}
 
-  // state: rows x columns, without gaps between columns.
+  // Whether columns are neighbours in the tensors and in `state`, and fill a vector or more.
   static bool takes(Op const& op, sequence_view<Out> const& output, view<T, 2> const& state) {
     return lanes_fit && (layout_of(op) & layout_of(output)).columns && state.stride[1] == 1 &&
            state.extent[1] >= width;
@@ -154,7 +154,7 @@ class token_panel {
       return y;
   }
 
-  // body(first row, how many, where column j of it lies)
+  // Calls body(first row, number of rows, address of column j of the first row) for blocks of rows.
   template <class Body>
   WANE_HOST_INLINE static void for_blocks(view<T, 2> const& state, index j, Body const& body) {
     index const rows = state.extent[0];
@@ -166,7 +166,7 @@ class token_panel {
   sequence_view<Out> const& output_;
 };
 
-// The tokens of one walk, into a state that token_panel takes.
+// Advances a state by the tokens of one walk. Precondition: token_panel::takes().
 template <runs_in_panels Op, class Out>
 void step_panels(Op const& op, walk const& w, sequence_view<Out> const& output,
                  view<accumulate_type<Op>, 2> const& state) {
