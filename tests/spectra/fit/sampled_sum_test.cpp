@@ -240,9 +240,8 @@ TEST(SampledSum, OfNoisySamplesIsAsNearAsTheNoise) {
   sampled_kernel kernel = samples_of(power_law(0.5), lags_from(1, 3000));
   noise next;
   for (double& value : kernel.values) value *= 1 + 0.05 * next();
-  // The kernel without noise differs from each sample by at most 0.05 / 0.95 of it, and the best
-  // sum is no worse. Sums only fall, so the largest rise from a sample to a later one bounds their
-  // error from below.
+  // The kernel without noise errs by at most 0.05 / 0.95, so the best sum errs no more. Sums only
+  // fall, so the largest rise from one sample to a later one is a lower bound.
   auto const sum = sum_of_terms(kernel, 30);
   double least = kernel.values[0], bound = 0;
   for (double value : kernel.values) {
