@@ -23,7 +23,7 @@ namespace spectra = wane::spectra;
 constexpr index heads = 4, rows = 8, columns = 6, trained_at = 512;
 std::vector<index> const seen{0, 1000, index{1} << 33};  // by the three sequences of a test
 
-// What the architectures read of their tokens. The numbers are floats, the same for every T.
+// The inputs of the architectures. The numbers are floats, the same for every T.
 template <class T>
 struct tokens {
   index batch, time;
@@ -51,7 +51,7 @@ struct tokens {
   }
 };
 
-// Parameters come in double; both types read them as floats.
+// Parameters are doubles; both types read them as floats.
 template <class T>
 std::vector<T> as(std::vector<double> const& x) {
   std::vector<float> const rounded(x.begin(), x.end());
@@ -62,8 +62,8 @@ wane::view<T const, 1> of_heads(std::vector<T> const& x) {
   return {x.data(), heads};
 }
 
-// The architectures: each has its parameters as PoST begins with them, and makes its operator over
-// the tokens begin <= t < end.
+// Each architecture has the initial parameters of PoST, and makes its operator for the tokens begin
+// <= t < end.
 template <class T>
 struct mamba2 {
   std::vector<T> A, taper = as<T>(spectra::linear_taper(heads));
@@ -138,7 +138,7 @@ struct retnet : constants<T> {
   }
 };
 
-// A state that three sequences have left behind, the same numbers for every T.
+// The state of three sequences at the given positions; the numbers are the same for every T.
 template <class T>
 wane::recurrent_state<T> left_behind(std::vector<index> const& positions) {
   wane::recurrent_state<T> state(3, heads, rows, columns);
@@ -198,7 +198,7 @@ TYPED_TEST(Decoding, OfABatchWhoseSequencesStandAtPositionsOfTheirOwn) {
   expect_decoded(y, state, full_pass(make.in_double, {3, time}, seen));
   for (std::size_t n = 0; n < 3; ++n) EXPECT_EQ(state.positions()[n], seen[n] + time);
 
-  // A memory that did not know where it stands would be seen.
+  // A wrong position would be seen: it changes the outputs.
   for (std::size_t n = 1; n < 3; ++n) {
     std::vector<index> lost = seen;
     lost[n] = 0;

@@ -34,8 +34,8 @@ double error_of(Io log, index time, double drive) {
   return near.both();
 }
 
-// A rounding a token while it is remembered: eps sqrt(min(T, 1 / (1 - w))), and three times that
-// for the largest of many.
+// Each token adds a rounding, which lasts as long as the memory: eps sqrt(min(T, 1 / (1 - w))). The
+// largest of many errors is up to three times that.
 double house_bound(double log, index time) {
   double const memory = std::min(static_cast<double>(time), -1 / std::expm1(log));
   return 3 * 6e-8 * std::sqrt(memory);

@@ -140,13 +140,13 @@ TEST(RandomFeatures, EstimateTheSoftmaxKernelWithoutBias) {
   }
   double const error_bar = std::sqrt((square - mean * mean) / seeds);
   EXPECT_NEAR(mean, kernel, 4 * error_bar);
-  EXPECT_LT(error_bar, 0.02 * kernel);  // it says something
+  EXPECT_LT(error_bar, 0.02 * kernel);  // small enough for the line above to mean something
   RecordProperty("kernel", std::to_string(kernel));
   RecordProperty("mean", std::to_string(mean));
   RecordProperty("error_bar", std::to_string(error_bar));
 }
 
-// A constant for all scales the features; one by row makes the greatest 1 / sqrt(M).
+// A constant scales all features; a constant by row makes the greatest feature 1 / sqrt(M).
 TEST(RandomFeatures, AreStabilisedAsSaid) {
   random_features const map(12, 4, 1);
   tensor<float> x(2, 3, 2, 4), plain(2, 3, 2, 12), scaled(2, 3, 2, 12), by_row(2, 3, 2, 12);
@@ -156,7 +156,7 @@ TEST(RandomFeatures, AreStabilisedAsSaid) {
   plain.for_each([&](auto... at) {
     EXPECT_NEAR(scaled(at...), plain(at...) * std::exp(-2.f), 3e-7f * plain(at...));
   });
-  fill(x, 1e4);  // hopeless without
+  fill(x, 1e4);  // overflows or underflows without stabiliser
   map.map(read(x), by_row.view(), {.stabiliser = 0, .stabilised_by_row = true});
   for (index t = 0; t < 3; ++t) {
     float greatest = 0;
@@ -165,7 +165,7 @@ TEST(RandomFeatures, AreStabilisedAsSaid) {
   }
 }
 
-// Drawn on one machine; every other must find them, to the rounding of log, sin and cos.
+// These were drawn on one machine. All others agree, up to the rounding of log, sin and cos.
 TEST(RandomFeatures, DependOnTheSeedAlone) {
   random_features const map(3, 2, 42);
   double const drawn[][2] = {{-1.0724871110652803, -1.2804670159501657},

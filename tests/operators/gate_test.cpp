@@ -1,4 +1,4 @@
-// A gate of a user's own gives log decays: of heads by the position, of rows with a gradient.
+// A user's gate gives log decays: of heads by the position, of rows with a gradient.
 // SPDX-License-Identifier: MIT
 #include "wane/operators/gates/gate.hpp"
 

@@ -135,7 +135,7 @@ TEST(GateAdjoint, OfNoTokensIsZero) {
 TEST(GateAdjoint, OfAResetIsNothing) {
   problem p;
   p.raw.values[0] = -std::numeric_limits<double>::infinity();
-  p.weight[0] = 0;  // what an operator says of a token that forgot everything
+  p.weight[0] = 0;  // the gradient that an operator gives for a reset
   wane::gate_adjoint(wane::tapered_gate(p.raw_heads(), {p.of_heads(p.alpha.values)}),
                      p.by_head(p.weight),
                      {.raw = p.by_head(p.raw.gradient), .taper = p.of_heads(p.alpha.gradient)});

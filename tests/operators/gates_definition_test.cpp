@@ -129,7 +129,7 @@ TYPED_TEST(Gates, AtTheReferenceOfATaperAreUntouched) {
   EXPECT_EQ(wane::constant_gate<T>(of_head(log_decay)).read({0, 0, 0, 10000}), log_decay);
 }
 
-// A gate of 19 rows in one head: 19 is prime, and more than a vector of the widest machine.
+// A gate of 19 rows in one head. 19 is prime, and more than the widest vector holds.
 template <class T>
 struct rows_of_a_gate {
   static constexpr index rows = 19;
@@ -204,7 +204,7 @@ TEST(GatesOfPost, AreTheLogitsAndRatesOfItsInitialSpectra) {
             wane::spectra::logistic(wane::spectra::rwkv7_tapered_logit(
                 logits[static_cast<std::size_t>(i)], taper[static_cast<std::size_t>(i)], 2048)),
         1e-15);
-  // Mamba-2's, with softplus(raw) = 0.05: rates from 1/T to 1, and the slowest falls as 1/t.
+  // Mamba-2's gate with softplus(raw) = 0.05: rates from 1/T to 1, and the slowest falls as 1/t.
   auto const p = wane::spectra::mamba2_log_rates(4, 512);
   double const dt[] = {-2.9706, -2.9706, -2.9706, -2.9706};
   auto const linear = wane::spectra::linear_taper(4);

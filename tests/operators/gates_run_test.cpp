@@ -81,7 +81,7 @@ double difference(std::vector<float> const& is, std::vector<float> const& should
 TEST(GatesInARun, DecodeAsTheFullPassWithACarriedPosition) {
   memory<float> m(64);
   auto const decode = [&](auto const& op_of) {
-    // The first token carries on behind 2^40 others.
+    // The first token follows 2^40 others.
     wane::recurrent_state<float> before(op_of(0, m.time)), state = before;
     before.positions() = state.positions() = {index{1} << 40};
     wane::run(op_of(0, m.time), m.y(0, m.time), wane::run_options<float>{.initial = before});
@@ -127,7 +127,7 @@ TEST(GatesInARun, BeginAnewInEveryPackedSequence) {
   for (int n = 0; n < 3; ++n)
     wane::run(m.by_head(starts[n], starts[n + 1]), m.y(starts[n], starts[n + 1]));
   EXPECT_EQ(m.output, packed);
-  // Without the taper's positions the later sequences would forget otherwise.
+  // The later sequences would decay differently if the taper had other positions.
   wane::run(m.by_head(0, 64), m.y(0, 64));
   EXPECT_GT(difference(m.output, packed), 0.1);
 }
@@ -145,8 +145,8 @@ TEST(GatesInARun, RefuseATaperBeyondOneBeforeAnythingIsWritten) {
   untouched();
 }
 
-// The loss <weight, y> of a whole run, as a function of PoST's theta and delta: log rates by
-// the map, and by the adaptive taper of these the exponents.
+// The loss <weight, y> of a whole run, as a function of PoST's theta and delta. The map gives the
+// log rates, and their adaptive taper gives the exponents.
 struct post_loss {
   static constexpr index time = 40;
   static constexpr double log_reference = 5;

@@ -16,7 +16,7 @@ namespace {
 using wane::head_groups, wane::index, wane::keyed_options, wane::sequence_view;
 using memory = wane::gla<double, wane::no_gate>;
 
-static_assert(std::is_trivially_copyable_v<memory>);  // as a kernel needs it
+static_assert(std::is_trivially_copyable_v<memory>);  // a kernel needs this
 static_assert(std::is_same_v<memory::accumulate, double>);
 static_assert(std::is_same_v<wane::gla<wane::bfloat16>::accumulate, float>);
 
@@ -63,7 +63,7 @@ TEST(KeyedMemory, NormalisesQueriesAndKeys) {
   EXPECT_DOUBLE_EQ(recalled({0, 3}, {4, 3}, 1, 2, options)[0], 3. / 5);
   options.epsilon = 11;  // |(3, 4)|^2 + 11 = 6^2
   EXPECT_DOUBLE_EQ(recalled({3, 4}, {3, 4}, 1, 2, options)[0], 25. / 36);
-  options.epsilon = 1e-6;  // what is said for a key of zeros: no direction
+  options.epsilon = 1e-6;  // a key of zeros has no direction
   EXPECT_EQ(recalled({0, 0}, {3, 4}, 1, 2, options)[0], 0);
 }
 
@@ -80,7 +80,7 @@ TEST(SumOverGroups, AddsTheHeadsThatShareOne) {
 }
 
 TEST(SumOverGroups, OfOneHeadEachIsACopyAndRoundsOnce) {
-  // 256 + 1 + 1 is 258, which bfloat16 has; 256 + 1 is not among its numbers and would stay 256.
+  // 256 + 1 + 1 is 258, a bfloat16. 256 + 1 is no bfloat16 and would round to 256.
   wane::bfloat16 const from[] = {wane::bfloat16(256.f), wane::bfloat16(1.f), wane::bfloat16(1.f)};
   wane::bfloat16 to[3];
   sequence_view<wane::bfloat16 const> const heads(from, 1, 1, 3, 1);

@@ -19,7 +19,7 @@ struct size {
   bool by_column = false;
   std::vector<index> starts = {}, lengths = {};
   bool reverse = false;
-  // Gradients that are smaller are compared with this.
+  // Errors are relative to the largest gradient, but to this if all gradients are smaller.
   long double least = 0;
 
   index sequences() const { return starts.empty() ? batch : std::ssize(starts) - 1; }
@@ -39,7 +39,7 @@ struct relative {
     if (!(std::abs(is - should_be) <= error)) error = std::abs(is - should_be);
     largest = std::max(largest, std::abs(should_be));
   }
-  // Of gradients that are all 0, the error itself.
+  // If all gradients are 0, it is the error itself.
   double operator()() const { return static_cast<double>(largest > 0 ? error / largest : error); }
 };
 
@@ -182,8 +182,8 @@ TEST(LaplaceAdjoint, IsTheDerivativeOfTheSum) {
   expect_right_in_every_window({.batch = 1, .time = 30, .heads = 1, .columns = 67});
 }
 
-// Hann's is continuous in the width: at a whole number, just beside, and between. Where it has just
-// let in the first lag, its weight is rounding, and so are the gradients.
+// A Hann gradient is continuous in the width, also at a whole number. Just above one, the weight of
+// the lag that enters is a rounding error, and so are the gradients.
 TEST(LaplaceAdjoint, InTheWidthWhereverThatLies) {
   for (double whole : {1., 2., 8., 16., 40.})
     for (double width : {whole, std::nextafter(whole, 0), std::nextafter(whole, 100), whole + 1e-9,
@@ -197,7 +197,7 @@ TEST(LaplaceAdjoint, InTheWidthWhereverThatLies) {
                                     .least = whole == 1 ? 1.L : 0.L});
 }
 
-// Only its own token reaches an output, so nothing depends on the width or on a node.
+// An output depends on its own token only, so all gradients by the width and by nodes are 0.
 TEST(LaplaceAdjoint, OfAWidthBelowAToken) {
   for (double width : {.5, .999, .1, 1e-100, 1e-310}) {
     size const s{.batch = 1, .time = 40, .heads = 1, .columns = 2, .widths = {width}};
@@ -228,15 +228,15 @@ TEST(LaplaceAdjoint, OfPaddedSequencesAndTimeInReverse) {
   }
 }
 
-// Long enough that a window has slid over many times its width.
+// The sequence is many times as long as the window.
 TEST(LaplaceAdjoint, OfManyWindows) {
   for (double width : {1., 3.5, 20.})
     expect_right_in_every_window(
         {.batch = 1, .time = 1500, .heads = 1, .columns = 1, .nodes = 2, .widths = {width}});
 }
 
-// What an output gradient brings leaves the cotangents as inputs leave the state: 2 D tokens
-// before.
+// An output gradient has left the cotangents 2 D tokens before its own token, as an input leaves
+// the state 2 D tokens later.
 TEST(LaplaceAdjoint, ForgetsBurstsAndNaNs) {
   for (double event : {1e9, HUGE_VAL, std::nan("")}) {
     problem<window_shape::hann> of({.batch = 1, .heads = 1, .columns = 1, .widths = {7.4}});
@@ -252,7 +252,7 @@ TEST(LaplaceAdjoint, ForgetsBurstsAndNaNs) {
   }
 }
 
-// Each gradient alone is the one that comes with all others.
+// A gradient is the same whether it is computed alone or with all others.
 TEST(LaplaceAdjoint, GivesWhatIsAsked) {
   using hann = problem<window_shape::hann>;
   using Op = hann::Op;
@@ -277,7 +277,7 @@ TEST(LaplaceAdjoint, GivesWhatIsAsked) {
   });
 }
 
-// A gradient of the state goes back through pieces of a sequence in one memory.
+// The gradient of the state may pass through the pieces of a sequence in one memory.
 TEST(LaplaceAdjoint, StateGradientsMayShareAMemory) {
   using hann = problem<window_shape::hann>;
   using V = std::complex<double>;

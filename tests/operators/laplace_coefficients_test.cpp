@@ -17,7 +17,7 @@ namespace {
 using spectra::window_shape;
 using support::laplace_size;
 
-// The problem of laplace, whose read-out has no part in it.
+// The problem of laplace without the read-out, which coefficients do not use.
 template <class Io, window_shape Window>
 struct coefficients_problem : support::laplace_problem<Io, Window> {
   using base = support::laplace_problem<Io, Window>;
@@ -45,8 +45,8 @@ struct coefficients_problem : support::laplace_problem<Io, Window> {
   }
 };
 
-// Windows shorter and longer than the blocks and than the sequence, whole and not; more tokens than
-// go by between corrections.
+// Windows are shorter and longer than the blocks and than the sequence, whole and not. There are
+// more tokens than lie between two corrections.
 laplace_size const sizes[] = {
     {.masked = true},
     {.batch = 1, .tokens = 6, .heads = 1, .columns = 2, .width = 9},
@@ -56,7 +56,7 @@ laplace_size const sizes[] = {
     {.batch = 3, .tokens = 9, .heads = 3, .columns = 66, .nodes = 2, .width = 4.5},
 };
 
-// The greatest error of coefficients, of the norm of all.
+// The greatest error of the coefficients, relative to the norm of all.
 template <class Problem>
 double error_of(laplace_size const& size, bool two_sided, support::arrangement lies) {
   using Io = std::remove_cvref_t<decltype(std::declval<Problem&>().x[0])>;

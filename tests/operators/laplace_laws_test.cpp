@@ -14,7 +14,7 @@ namespace {
 using spectra::window_shape;
 using support::laplace_problem, support::laplace_size;
 
-// Windows shorter and longer than the chunks and than the sequence, whole and not.
+// Windows are shorter and longer than the chunks and than the sequence, whole and not.
 laplace_size const sizes[] = {
     {},
     {.batch = 1, .tokens = 6, .heads = 1, .columns = 2, .width = 9},

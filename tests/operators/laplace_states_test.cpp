@@ -1,4 +1,4 @@
-// The state of laplace, the ring of its inputs and all: stored, kept on the way, stepped from.
+// The state of laplace with the ring of its inputs: stored, kept on the way, used by step.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ using Problems = testing::Types<
     laplace_problem<wane::float16, window_shape::rectangular>>;
 TYPED_TEST_SUITE(LaplaceStates, Problems);
 
-// Bits of the ring are no numbers of the state, nor, as some bits are, of any: they must come back.
+// The bits of the ring are not numbers of the state, and some may be a NaN. A file must keep them.
 TYPED_TEST(LaplaceStates, GoOnFromAFile) {
   for (auto const& size : sizes) {
     TypeParam problem(size);
@@ -104,7 +104,7 @@ TYPED_TEST(LaplaceStates, AreKeptOnTheWay) {
   }
 }
 
-// Sequences of a batch take tokens at different times; a sequence that waits keeps its bits.
+// The sequences of a batch take tokens at different times. A waiting sequence keeps its bits.
 TYPED_TEST(LaplaceStates, WaitWhereAStepHasNoToken) {
   constexpr double rounding = sizeof(typename TestFixture::Out) == 4 ? 1e-6 : 1e-12;
   TypeParam const problem({.batch = 2, .tokens = 60, .columns = 9, .width = 7.5});
@@ -136,7 +136,8 @@ TYPED_TEST(LaplaceStates, WaitWhereAStepHasNoToken) {
   EXPECT_LE(near.both(), rounding);
 }
 
-// A prompt by a run, then tokens by step, then a run again: each goes on from the other's state.
+// A run takes a prompt, step takes further tokens, and a run takes the rest, each from the last
+// state.
 TYPED_TEST(LaplaceStates, PassFromRunToStepAndBack) {
   constexpr double rounding = sizeof(typename TestFixture::Out) == 4 ? 1e-6 : 1e-12;
   for (auto const& size : sizes) {

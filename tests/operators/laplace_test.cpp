@@ -1,4 +1,4 @@
-// laplace is the windowed sum over lags, however values lie and whatever they are stored in.
+// laplace is the windowed sum over lags, for every layout of values and every stored type.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ struct size {
   bool by_column = false, masked = false;
 };
 
-// Heads differ in width: one below a token, one whole, the others anything.
+// Heads differ in width: one is below a token, one is whole, the others are not.
 template <class P>
 laplace_parameters<P> parameters_of(size const& s, support::random_values& random) {
   laplace_parameters<P> all(s.heads, s.nodes, s.by_column ? s.columns : 1);
@@ -30,7 +30,7 @@ laplace_parameters<P> parameters_of(size const& s, support::random_values& rando
   return all;
 }
 
-// The largest error of any channel of a run, and, of `Step`, token by token, over its rms.
+// The largest error of any channel relative to its rms, of a run or, with `Step`, token by token.
 template <class Io, window_shape Window, class Out, bool Step = false, class Part = double>
 double error_of(size const& s, arrangement how = arrangement::plain) {
   using V = std::complex<Part>;
@@ -100,7 +100,7 @@ TEST(Laplace, IsTheWindowedSumOfFloats) {
   for (auto const& s : sizes) expect_near<float, float>(of_float, s);
 }
 
-// A step turns by a pole that is rounded to float: an input that is l tokens old, l times.
+// A step multiplies by a pole rounded to float, so an input l tokens old has l rounded factors.
 TEST(Laplace, IsTheWindowedSumOfFloatsInStatesOfFloat) {
   constexpr double of_turns = 150 * 0x1p-24;
   for (size const& s : {sizes[0], sizes[1], sizes[2]}) {
@@ -136,7 +136,7 @@ TEST(Laplace, ReadsAndWritesAnyArrangement) {
   }
 }
 
-// Nodes that lie backwards, heads that share theirs, and values that channels share.
+// Nodes lie backwards in memory, heads share nodes, and channels share values.
 TEST(Laplace, ReadsParametersOfAnyStrides) {
   constexpr index H = 2, S = 3, V = 4, T = 60;
   support::random_values random(8);
@@ -166,7 +166,7 @@ TEST(Laplace, ReadsParametersOfAnyStrides) {
   EXPECT_LE(error(), of_double);
 }
 
-// Widths close above and below a whole number reach one token further, or not.
+// Widths just above a whole number reach one token further than widths just below or at it.
 TEST(Laplace, EndsWhereTheWidthSays) {
   for (double width : {4., std::nextafter(4., 5.), std::nextafter(4., 3.), 4.5, 1., 1e-3, .999}) {
     laplace_parameters<double> one(1, 1, 1);
@@ -183,7 +183,7 @@ TEST(Laplace, EndsWhereTheWidthSays) {
   }
 }
 
-// So do widths that are no normal number, which a run may take for 0.
+// The same for widths below the normal numbers, which a run may take for 0.
 TEST(Laplace, SeesOneTokenThroughTheSmallestWidths) {
   for (double width : {1e-3, 1e-20, 1e-100, 1e-300, 1e-310}) {
     expect_near<double, double>(of_double, {.time = 30, .narrowest = width, .widest = 1});
@@ -192,7 +192,7 @@ TEST(Laplace, SeesOneTokenThroughTheSmallestWidths) {
   }
 }
 
-// The ring of a state has room for the widest window when the operator was made.
+// The ring of a state has room for the widest window that the operator had when it was made.
 TEST(Laplace, RefusesAWindowThatGrew) {
   laplace_parameters<double> one(1, 1, 1);
   one.width[0] = 3.5;

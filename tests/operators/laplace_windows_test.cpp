@@ -13,7 +13,7 @@ using support::laplace_parameters;
 using wane::index;
 using wane::spectra::window_shape;
 
-// How a long sequence is taken.
+// How a long sequence is run.
 enum class by { run, pieces, step };
 
 // One node over one channel of Io, its state in double or float.
@@ -50,7 +50,7 @@ struct long_case {
     }
   }
 
-  // Of some outputs of tokens [begin, end).
+  // The error of some outputs of tokens [begin, end), chosen at random.
   double error(index begin, index end, int places) {
     auto const response = parameters.response(Window, 0, 0, tokens());
     support::error_of_rms found;
@@ -115,8 +115,8 @@ TEST(LaplaceLongRuns, InPieces) {
   expect_no_drift<float, window_shape::hann>(of_float, by::pieces, {64}, slowly);
 }
 
-// Correcting what is carried must not spoil what fades before it is carried twice, least where
-// p^N is a number that float just holds.
+// A correction of carried states must not harm states that fade before they are carried twice. This
+// is hardest where p^N is near the least float.
 TEST(LaplaceLongRuns, OfFastDecaysInFloat) {
   for (double sigma : {.05, .2, 10.88, 10.9, 21.8, 21.83})
     for (double omega : {.075, .09, .18, .2}) {
@@ -139,21 +139,21 @@ TEST(LaplaceLongRuns, TokenByToken) {
   expect_no_drift<float, window_shape::hann>(of_float, by::step, {7.3}, {0}, 200000);
 }
 
-// A step turns by a rounded pole: an input that is l tokens old has been turned l times.
+// A step multiplies by a rounded pole, so an input l tokens old has l rounded factors.
 TEST(LaplaceLongRuns, TokenByTokenInWideWindows) {
   expect_no_drift<double, window_shape::rectangular>(1e5 * 0x1p-52, by::step, {1e5}, {0}, 250000);
   expect_no_drift<double, window_shape::hann>(1e5 * 0x1p-52, by::step, {1e5}, {0}, 250000);
 }
 
-// In float a sum is rounded every few tokens, by 3e-8 of it, and remembers that for 1e5. A decay of
-// 1 - 1e-5 that were itself rounded to float would be wrong by 3e-3.
+// In float a sum is rounded by 3e-8 every few tokens, and these errors last for 1e5 tokens. A decay
+// of 1 - 1e-5 that is itself rounded to float would give an error of 3e-3.
 TEST(LaplaceLongRuns, OfSlowDecaysInFloat) {
   long_case<float, window_shape::none, float> run(400000, 1e-5, .37, 1);
   run.take(by::run);
   EXPECT_LE(run.error(300000, 400000, 20), 3e-5);
 }
 
-// A node that turns sees little of a mean a hundred times the noise, nor may its error.
+// The mean is a hundred times the noise. A node with omega > 0 hardly sees it, nor may its error.
 TEST(LaplaceLongRuns, OverALargeMean) {
   for (double width : {64., 1000.5}) {
     long_case<double, window_shape::hann> run(300000, 0, .37, width);
@@ -163,15 +163,15 @@ TEST(LaplaceLongRuns, OverALargeMean) {
   }
 }
 
-// The outputs 2 D tokens after an event are those of a sequence without one: the oracle sums D of
-// them, and the state must hold no more.
+// The outputs 2 D tokens after an event are those of a sequence without it. The oracle sums only D
+// inputs, so the state must hold no more.
 template <class Io, window_shape Window>
 void expect_to_forget(double bound, Io event) {
   for (double width : {.5, 1., 7.3, 64., 100.5})
     for (double sigma : {.6931471805599453, 1e-4, 0.})
       for (by how : {by::run, by::pieces, by::step}) {
         index const reach = static_cast<index>(std::ceil(width));
-        // In the middle, first and last of the blocks of D tokens.
+        // The event is in the middle of a block of D tokens, at its start and at its end.
         for (index n : {1700 / reach * reach + reach / 3, 1700 / reach * reach,
                         1700 / reach * reach + reach - 1}) {
           SCOPED_TRACE(testing::Message()
@@ -203,7 +203,7 @@ TEST(LaplaceWindows, ForgetBurstsAndNaNsOfDoubles) {
 }
 TEST(LaplaceWindows, ForgetBurstsAndNaNsOfFloats) { expect_every_event_forgotten<float>(of_float); }
 
-// As long as a burst is in the window it is in the output, and not a token longer.
+// A burst is in the output exactly as long as it is in the window.
 TEST(LaplaceWindows, EndSharply) {
   long_case<double, window_shape::rectangular> run(300, 0, 0, 50.5);
   for (double& v : run.x) v = 0;

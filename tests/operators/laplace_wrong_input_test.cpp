@@ -24,7 +24,7 @@ using laplace_of = wane::laplace<float, Window>;
 using hann = laplace_of<window_shape::hann>;
 using unwindowed = laplace_of<window_shape::none>;
 
-// Nodes that are good: sigma 0.1, omega 1, W 3.
+// Valid nodes: sigma 0.1, omega 1, W 3.
 struct good : laplace_parameters<float> {
   explicit good(index shown = V) : laplace_parameters(H, S, shown) {
     std::ranges::fill(sigma, .1f), std::ranges::fill(omega, 1.f), std::ranges::fill(width, 3.f);
@@ -32,7 +32,7 @@ struct good : laplace_parameters<float> {
   auto nodes() const { return view(true, true); }
 };
 
-// The constructor, or the run and the adjoint of the operator, must be refused.
+// The constructor, or the run and the adjoint of the operator, must refuse its arguments.
 template <class Make>
 void refused(words const& pieces, Make const& make) {
   using Op = decltype(make());
@@ -46,7 +46,7 @@ void refused(words const& pieces, Make const& make) {
   expect_error(pieces, [&] { wane::adjoint(make(), x, typename Op::gradients{to, {}}); });
   EXPECT_EQ(y, std::vector<float>(y.size(), -7.f)) << "written in spite of the error";
 }
-// In every window, or only in some.
+// Nodes are refused with one window, with all windows that have a width, or with every window.
 template <window_shape Window>
 void nodes_refused(words const& pieces, wane::laplace_parameters<float const> const& nodes) {
   refused(pieces, [&] { return laplace_of<Window>(nodes, x); });
@@ -135,7 +135,7 @@ TEST(LaplaceWrongInput, AWidthThatIsNoWidth) {
   nodes_refused<window_shape::hann>({"width(1)", "inf", "below 2^31"}, g.nodes());
 }
 
-// What is not used may be anything: widths without a window.
+// Arguments that are not used are not checked: widths without a window.
 TEST(LaplaceWrongInput, DoesNotLookAtWhatItDoesNotUse) {
   good g;
   g.width = {nan, -1.f};
@@ -145,7 +145,7 @@ TEST(LaplaceWrongInput, DoesNotLookAtWhatItDoesNotUse) {
   EXPECT_EQ(y, std::vector<float>(y.size(), 0.f));
 }
 
-// Turning by pi a token is the most there is, whichever way float rounds it.
+// A turn of pi a token is the greatest; pi rounded to float is accepted.
 TEST(LaplaceWrongInput, IsNotATurnOfPi) {
   good g;
   g.omega = {3.14159265f, -3.14159265f, 0, 0, 0, 0}, g.sigma = {};
@@ -250,7 +250,7 @@ TEST(LaplaceWrongInput, GradientsOfAnotherShape) {
   EXPECT_EQ(to.sigma, std::vector<float>(H * S)) << "written in spite of the error";
 }
 
-// Several heads' read-outs for one channel, where the gradient has them all.
+// The channels share a read-out, but the gradient has one for each channel.
 TEST(LaplaceWrongInput, AGradientForEveryChannelOfASharedReadOut) {
   good const shared(1);
   laplace_parameters<float> to(H, S, V);

@@ -31,7 +31,7 @@ class LinearAttention : public testing::Test {};
 using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(LinearAttention, Types);
 
-// A negative scale makes every denominator negative, and so the floor the divisor.
+// A negative scale makes every denominator negative, so the floor is the divisor.
 TYPED_TEST(LinearAttention, IsItsFormula) {
   support::for_each_memory<TypeParam>([](auto& c) {
     c.make_features();
@@ -77,7 +77,7 @@ struct one_head {
     for (auto* x : {&query, &key, &value}) x->fill([&](auto...) { return random.uniform(-1, 1); });
   }
   wane::keyed_inputs<double> in() const { return {query, key, value}; }
-  // y_t = sum of weight(t, s) v_s over their sum, s <= t.
+  // y_t is the sum of weight(t, s) v_s over s <= t, divided by the sum of the weights.
   double error(auto const& weight) const {
     support::nearness near;
     for (index t = 0; t < time; ++t) {
@@ -100,7 +100,7 @@ TEST(LinearAttentionInParallelForm, IsAMeanOfValues) {
   wane::elu_plus_one<double>(p.query, query.view());
   wane::elu_plus_one<double>(p.key, key.view());
   auto const phi = [](double x) { return x > 0 ? x + 1 : std::exp(x); };
-  // Above the floor no scale matters.
+  // Above the floor the scale does not matter.
   for (double scale : {1., 0.01, 30.}) {
     wane::run(linear_attention<double>({query, key, p.value}, {}, {.scale = scale}),
               p.output.view());
@@ -113,8 +113,8 @@ TEST(LinearAttentionInParallelForm, IsAMeanOfValues) {
   }
 }
 
-// Choromanski et al. 2021: with random features it comes near softmax attention, as the root of
-// their number (a sixteenth here; seeds differ by some times).
+// Choromanski et al. 2021: with random features the error to softmax attention falls as the root of
+// their number. This is a sixteenth here, but it differs between seeds.
 TEST(LinearAttentionOfRandomFeatures, ComesNearSoftmaxAttention) {
   constexpr index time = 40, rows = 4;
   one_head p(time, rows, 5);
@@ -148,7 +148,7 @@ TEST(LinearAttentionFloor, DividesWhereADenominatorIsLess) {
   linear_attention<double> const op({one(query), one(key), one(value)}, {}, {}, 0.5);
   wane::run(op, one(y));
   EXPECT_EQ((numbers{y, y + 3}), (numbers{0, 4, 5}));
-  // Below the floor y = 2 S q, and above it the mean.
+  // Below the floor y = 2 S q; above it y is the mean.
   double const dy[] = {1, 1, 1};
   wane::adjoint(op, one(dy), linear_attention<double>::gradients{{one(dq), one(dk), one(dv)}});
   EXPECT_EQ((numbers{dv, dv + 3}), (numbers{0, 0.75, 0.75}));
@@ -156,7 +156,7 @@ TEST(LinearAttentionFloor, DividesWhereADenominatorIsLess) {
   EXPECT_EQ((numbers{dq, dq + 3}), (numbers{0, 4, 0}));
 }
 
-// Nothing written yet, or all forgotten: 0, not 0 / 0.
+// A memory that is empty or has forgotten all gives 0, not 0 / 0.
 TEST(LinearAttentionFloor, MakesAnEmptyMemoryAnswerZero) {
   float const zero = 0, one = 1;
   float y = -1;
@@ -167,7 +167,7 @@ TEST(LinearAttentionFloor, MakesAnEmptyMemoryAnswerZero) {
   EXPECT_EQ(y, 0);
 }
 
-// The state has a column for z, and any cut carries it.
+// The state has a column for z, so that it can be carried over any cut.
 TEST(LinearAttentionState, HoldsTheSumsBesidesAndMayBeKeptOnTheWay) {
   constexpr index time = 50, rows = 3, columns = 16;
   memory_case<float> c({1, time, 2, rows, columns});
@@ -205,7 +205,7 @@ TEST(LinearAttentionInPlace, MayWriteOverTheValues) {
   }
 }
 
-// What a device runs, which does not divide.
+// A device runs this form, which does not divide.
 TEST(UnnormalisedLinearAttention, GivesNumeratorsAndDenominators) {
   memory_case<double> c({1, 40, 2, 5, 9});
   c.make_features();

@@ -1,4 +1,4 @@
-// linear_recurrence with resets, NaN, infinities, growth and underflow, in every way it is run.
+// linear_recurrence with resets, NaN, infinities, growth and underflow, in every way to run it.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using wane::direction;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-// Shapes that go number by number, through vectors of columns, and through vectors of tokens.
+// Shapes that run number by number, in vectors of columns, and in vectors of tokens.
 struct way_to_run {
   index time, columns;
   arrangement how;
@@ -50,7 +50,7 @@ void expect_naive(way_to_run const& w, Change const& change, double bound) {
       << w.time << " tokens, " << w.columns << " columns, layout " << static_cast<int>(w.how);
 }
 
-// Everything below forgets within a few tokens: the error is that of a few roundings.
+// All cases below forget within a few tokens, so they err by a few roundings.
 constexpr double few_roundings = 1e-6;
 
 TEST(LinearRecurrenceHardInputs, AResetStopsNaNAndInfinityOfADrive) {
@@ -106,7 +106,7 @@ TEST(LinearRecurrenceHardInputs, TheLastTokensMayBeNaNWithoutSpoilingTheVectorBe
 }
 
 TEST(LinearRecurrenceHardInputs, ExactlyOneAndExactlyZeroAreSumAndCopy) {
-  // Small whole numbers add without rounding.
+  // Sums of small whole numbers are exact.
   for (way_to_run const& w : ways) {
     auto const whole = [](auto& run, float decay) {
       run.decay.fill([&](auto...) { return decay; });
@@ -128,7 +128,7 @@ TEST(LinearRecurrenceHardInputs, ExactlyOneAndExactlyZeroAreSumAndCopy) {
 }
 
 TEST(LinearRecurrenceHardInputs, DenormalDecaysDrivesAndStatesCountAsZeroAtMost) {
-  // Every one is right to within the least normal number, against drives of size 1.
+  // Each output is right to within the least normal number; drives are of size 1.
   for (way_to_run const& w : ways) {
     auto const spoil = [&](auto& run) {
       float const denormal = std::numeric_limits<float>::denorm_min() * 100;
@@ -143,7 +143,7 @@ TEST(LinearRecurrenceHardInputs, DenormalDecaysDrivesAndStatesCountAsZeroAtMost)
   }
 }
 
-// Factors (or logs) of one channel over and over: h is a product of them, and drives of zero.
+// Repeats the factors (or logs) of one channel. With drives of zero h is their product.
 template <decay_as Form>
 void expect_products(std::vector<float> const& decays, float initial, float drive = 0) {
   for (way_to_run const& w : ways) {

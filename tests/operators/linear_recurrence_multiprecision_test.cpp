@@ -1,4 +1,4 @@
-// The templates of wane with 50 digits: the oracle, checked against a loop that is not wane's.
+// The templates of wane with 50 digits agree with a loop that does not use wane.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

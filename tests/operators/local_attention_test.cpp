@@ -103,8 +103,8 @@ TEST(LocalAttention, KeepsTheLawsOfARecurrence) {
   s.window = 400, s.entropy = false, check();
 }
 
-// After L tokens nothing is left of what the ring held, so the state of a long prompt is that of
-// its last L tokens, taken at their positions.
+// After L tokens the ring holds none of the earlier ones. The state after a long prompt is
+// therefore that of its last L tokens at their positions.
 TEST(LocalAttention, HasTheStateOfItsLastTokens) {
   local_problem<float> const all({.time = 100, .heads = 2, .rows = 3, .columns = 4, .window = 8});
   wane::recurrent_state<float> whole(all.make(0, 100)), last = whole;
@@ -115,7 +115,7 @@ TEST(LocalAttention, HasTheStateOfItsLastTokens) {
   EXPECT_EQ(last.positions(), whole.positions());
 }
 
-// A score of 1e4 costs its own size in digits; a token of weight 0 adds no entropy.
+// A score of 1e4 is rounded by eps 1e4. A token of weight 0 adds no entropy.
 TEST(LocalAttention, OfHardScores) {
   local_problem<double> const run(
       {.time = 300, .rows = 16, .columns = 9, .window = 100, .entropy = true}, 1e4);
@@ -131,7 +131,7 @@ TEST(LocalAttention, OfHardScores) {
   EXPECT_NEAR(none.output(0, 52, 0, 3), std::log(2), 1e-7);
 }
 
-// A NaN is forgotten with its token, and rows that hold no token yet are not read.
+// A NaN leaves the ring with its token. Rows that hold no token yet are not read.
 TEST(LocalAttention, ForgetsNaNs) {
   attention_sizes const s{.time = 200, .rows = 5, .columns = 5, .window = 70};
   local_problem<float> const clean(s), run(s);
@@ -149,8 +149,8 @@ TEST(LocalAttention, ForgetsNaNs) {
   });
 }
 
-// Keys and values are kept as they came, so a state of their own type loses nothing, and is saved,
-// loaded and rolled back as any.
+// Keys and values are stored in their own type, so a state of that type is exact. It can be saved,
+// loaded and rolled back.
 TEST(LocalAttention, HasAStateAsOthers) {
   using Io = wane::bfloat16;
   attention_sizes const s{.batch = 2, .time = 40, .heads = 2, .rows = 7, .columns = 9, .window = 6};

@@ -66,7 +66,7 @@ struct mamba1_problem {
              {batch, heads, channels, states},
              {heads * channels * states, channels * states, 1, channels}}};
   }
-  // Brought to the shapes of the inputs.
+  // The gradients in the shapes of the inputs.
   std::array<std::span<T>, 7> input_gradients() {
     auto const of_group = [&](std::vector<T> const& from, std::vector<T>& to) {
       sum_over_groups(of_rows(from.data(), heads),
@@ -167,8 +167,7 @@ TEST(Mamba1, IsTheSameWhicheverWayALies) {
   EXPECT_LT(distance_from_paper(p, y), 1e-6);
 }
 
-// Fewer channels than a vector, whole strips, and all that is left over; rows beyond the fast
-// way's.
+// Fewer channels than a vector, whole strips, and remainders; more rows than the fast runner takes.
 TEST(Mamba1, KeepsTheLaws) {
   for (index channels : {1, 16, 70, 150})
     expect_to_hold(check_laws(mamba1_problem<float>{.channels = channels}, 1e-6));
@@ -183,7 +182,7 @@ TEST(Mamba1, HasTheGradientsOfAllInputs) {
     expect_to_hold(check_adjoint_laws(p, 1e-8));
   }
   mamba1_problem<double> as_it_is{.tokens = 50, .states = 3, .channels = 9, .options = {}};
-  for (double& dt : as_it_is.dt) dt = std::abs(dt) + 1.1;  // away from the limit, 0, with any bias
+  for (double& dt : as_it_is.dt) dt = std::abs(dt) + 1.1;  // far from the limit 0, with any bias
   expect_to_hold(check_adjoint_laws(as_it_is, 1e-8));
 }
 
@@ -213,7 +212,8 @@ TEST(Mamba1, DoesNotForgetAtARateOfZeroAndForgetsAllAtMinusInfinity) {
   EXPECT_EQ(output_of(p), (std::vector<double>{5, 7, 5, 0}));
 }
 
-// A rate of -infinity has the gradients of -1e9, which leaves nothing either: -inf times 0 is 0.
+// A rate of -infinity has the gradients of a rate of -1e9, which forgets all too: -inf times 0 is
+// 0.
 TEST(Mamba1, HasFiniteGradientsAtARateOfMinusInfinity) {
   for (index channels : {3, 70}) {
     std::vector<std::vector<double>> found;
@@ -243,7 +243,7 @@ TEST(Mamba1, KeepsANaNInItsChannelAndItsSequence) {
           << t << ' ' << d;
 }
 
-// |x| to 1e4, where e^x has long overflowed.
+// x up to 1e4, where e^x overflows.
 TEST(TimeStep, IsSoftplusToTwoRoundings) {
   wane::impl::time_step<float> const single(true, {0, HUGE_VAL});
   wane::impl::time_step<double> const twice(true, {0, HUGE_VAL});

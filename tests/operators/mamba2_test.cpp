@@ -62,7 +62,7 @@ struct mamba2_problem {
             of_rows(C_of_heads, heads), of_tokens(A_of_tokens), of_tokens(D_of_tokens),
             of_tokens(taper_of_tokens)};
   }
-  // Brought to the shapes of the inputs.
+  // The gradients in the shapes of the inputs.
   std::array<std::span<T>, 8> input_gradients() {
     auto const of_group = [&](std::vector<T> const& from, std::vector<T>& to) {
       sum_over_groups<T>(of_rows(from, heads), of_rows(to, groups));
@@ -194,12 +194,12 @@ TEST(Mamba2, HasTheGradientsOfAllInputs) {
   }
   mamba2_problem<double> as_it_is{.tokens = 40};
   as_it_is.options = {};
-  for (double& dt : as_it_is.dt) dt = std::abs(dt) + 1.1;  // away from the limit, 0, with any bias
+  for (double& dt : as_it_is.dt) dt = std::abs(dt) + 1.1;  // far from the limit 0, with any bias
   expect_to_hold(check_adjoint_laws(as_it_is, 1e-8));
 }
 
-// The sums over tokens know nothing of positions, nor need to: each token's part was found at its
-// own.
+// The sum over tokens needs no positions, because the part of each token is found at its own
+// position.
 TEST(Mamba2, HasTheGradientOfItsTaperOverPackedSequencesBackwardInTime) {
   mamba2_problem<double> p{.tokens = 40};
   std::vector<index> const starts{0, 15, 40};
@@ -221,7 +221,7 @@ TEST(Mamba2, HasTheGradientOfItsTaperOverPackedSequencesBackwardInTime) {
   auto const gradient = p.input_gradients()[7];
   double const h = 1e-4;
   double const slope = (8 * (loss(h) - loss(-h)) - (loss(2 * h) - loss(-2 * h))) / (12 * h);
-  // What central differences of this step show.
+  // The bound is the error of central differences with this step.
   EXPECT_NEAR(std::accumulate(gradient.begin(), gradient.end(), 0.), slope, 1e-8);
 }
 

@@ -9,8 +9,8 @@
 namespace wane::testing {
 namespace {
 
-// Batch, time, heads, rows, columns, groups of heads, options. The differences that the laws of the
-// adjoint compare with are many runs: smaller ones.
+// Batch, time, heads, rows, columns, groups of heads, options. The sizes are small because the laws
+// of the adjoint take differences of many runs.
 memory_size const sizes[] = {
     {1, 40, 1, 1, 1},
     {2, 66, 2, 3, 5},

@@ -9,8 +9,8 @@
 namespace wane::testing {
 namespace {
 
-// Log decays at the ends of their range, which are not differentiated by; every third key and
-// query has no length. The epsilon is so large that central differences see no bend there.
+// Log decays are at the ends of their range and have no gradient. Every third key and query is
+// zero. The epsilon is so large that central differences see no bend there.
 template <class P>
 struct extreme_problem : P {
   static constexpr double decays[] = {0, -HUGE_VAL, -1e-9, -205, -0.5};
@@ -18,7 +18,7 @@ struct extreme_problem : P {
   extreme_problem() : P({1, 35, 2, 3, 5, 0, {.normalise = true, .epsilon = 1}}) {
     auto& log_decays = this->gate.values.values;
     for (double& g : log_decays) g = decays[this->bits() % 5];
-    std::fill_n(log_decays.begin(), 6, -0.5);  // the first token, lest the initial state be lost
+    std::fill_n(log_decays.begin(), 6, -0.5);  // the first token must keep the initial state
     for (auto* x : {&this->key.input.values, &this->query.input.values})
       for (std::size_t i = 0; i < x->size(); ++i)
         if (i / 3 % 3 == 0) (*x)[i] = 0;

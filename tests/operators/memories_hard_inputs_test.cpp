@@ -1,4 +1,4 @@
-// The keyed memories with extreme decays and strengths, keys of no length, no token, NaN, and long.
+// The keyed memories with extreme decays and strengths, zero keys, no tokens, NaN, and many tokens.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class MemoryHardInputs : public testing::Test {
     c.expect(wane::gla<Io, by_head>(c.in(), by_token<Io const>(c.head_decay), c.shape.options),
              inputs, gla_token);
   }
-  // Its features are positive, which those of the other memories are not.
+  // The features of linear attention are positive, unlike those of the other memories.
   static void expect_linear_attention(memory_case<Io>& c) {
     c.make_features();
     auto inputs = c.naive();
@@ -58,7 +58,7 @@ class MemoryHardInputs : public testing::Test {
     c.expect(wane::kimi_delta_attention<Io>(c.in(), strength(c), c.row_decay, c.shape.options),
              inputs, delta_token);
   }
-  // Its decays are what the others have for strengths, and so no more than 1.
+  // The decays of vla_delta_net are the strengths of the other memories, so they are at most 1.
   static void expect_vla_delta(memory_case<Io>& c) {
     auto inputs = c.naive();
     inputs.strength = c.strength;
@@ -96,7 +96,7 @@ TYPED_TEST(MemoryHardInputs, LogDecaysAtTheEndsOfTheirRange) {
     c.row_decay.fill(pick), c.head_decay.fill(pick);
     this->expect_gla_by_row(c), this->expect_gla_by_head(c);
     this->expect_gated_delta(c), this->expect_kimi(c);
-    // Where all is kept, RWKV-7 contracts as well; decays that it cannot have are legal too.
+    // RWKV-7 contracts even with decays of 1. Decays beyond its range are legal too.
     c.slow_decay.fill(pick);
     this->expect_rwkv7(c);
     this->expect_linear_attention(c);
@@ -133,7 +133,7 @@ TYPED_TEST(MemoryHardInputs, RowsOfNoLengthStayZeroWhenNormalised) {
   this->expect_gla_by_row(c), this->expect_delta(c), this->expect_kimi(c), this->expect_rwkv7(c);
 }
 
-// 65536 tokens of a memory of some hundred: a float state keeps to the double one, however long.
+// A float state stays near the double one over 65536 tokens, with a memory of some hundred tokens.
 TYPED_TEST(MemoryHardInputs, ALongSequenceOfAMemoryThatFades) {
   memory_case<TypeParam> c({1, 65536, 1, 8, 4, 0, {.normalise = true}});
   random_values random;

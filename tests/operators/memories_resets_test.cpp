@@ -1,4 +1,4 @@
-// What a reset or the end of a packed sequence keeps out of the keyed memories and their gradients.
+// Resets and the ends of packed sequences separate tokens, also in gradients of keyed memories.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::span<double> of_token(std::span<double> values, index t) {
   auto const each = values.size() / static_cast<std::size_t>(size.time);
   return values.subspan(static_cast<std::size_t>(t) * each, each);
 }
-// Decays and bonuses that are the same for every token are no tokens' own.
+// Decays and bonuses may be the same for every token; such numbers do not belong to a token.
 bool is_by_token(std::span<double> values) {
   return values.size() >= static_cast<std::size_t>(size.time);
 }
@@ -52,8 +52,8 @@ struct aftermath {
     for (auto gradient : p.input_gradients())
       gradients.emplace_back(gradient.begin(), gradient.end());
   }
-  // Whether the tokens [begin, end) are those of `other`: but for the roundings of a runner that
-  // takes another way around what is not finite.
+  // Whether outputs and gradients of the tokens [begin, end) are those of `other`. A runner that
+  // avoids NaN by another order may round differently.
   void expect_tokens(aftermath other, index begin, index end) {
     for (index t = begin; t < end; ++t) {
       expect_same(of_token(output, t), of_token(other.output, t), "output", t);
@@ -88,7 +88,7 @@ void spoil_tokens(P& p, index begin, index end) {
       for (double& x : of_token(input, t)) x = nan;
 }
 
-// Memories whose decay can be -inf, which clears them; the decays are their last input.
+// Memories with decays that can be -inf, a reset. The decays are their last input.
 template <class P>
 class Resets : public ::testing::Test {
  public:

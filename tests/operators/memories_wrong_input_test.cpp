@@ -26,7 +26,7 @@ view const keys(zeros, B, T, H, K), values(zeros, B, T, H, V);
 numbers_by_token const ones_a_head(zeros, B, T, H);
 wane::keyed_inputs<float> const good{keys, keys, values};
 
-// `make` makes an operator; that, or its run, must be refused.
+// `make` makes an operator. `make` or the run of the operator must refuse.
 void refused(std::vector<std::string> const& pieces, auto const& make) {
   std::vector<float> y(B * T * H * V, -7.f);
   expect_error(pieces,
@@ -88,7 +88,7 @@ TEST(MemoriesWrongInput, TheFloorOfLinearAttention) {
             [&] { return wane::linear_attention<float>(good, {}, {}, floor); });
 }
 
-// The state has a column more than the output, which the messages tell apart.
+// The state has one column more than the output; the messages distinguish the two.
 TEST(MemoriesWrongInput, AStateOfLinearAttentionWithoutTheSums) {
   wane::linear_attention<float> const op(good);
   std::vector<float> y(B * T * H * (V + 1), -7.f);

@@ -10,7 +10,7 @@ using support::index;
 using support::tensor;
 using support::two;
 
-// A layer of heads with nodes of their own asks once a head, with a view of it.
+// If each head has nodes of its own, the gate is called once a head with a view of that head.
 TEST(NodeGate, TakesOneHeadAlone) {
   gate<double> const run(pooling::mean);
   auto in = run.in();
@@ -70,7 +70,7 @@ TEST(NodeGate, LeavesPaddingAlone) {
     });
     is.weight.for_each([&](auto... at) { EXPECT_EQ(is.weight(at...), alone.weight(at...)); });
     is.query.for_each([&](auto... at) { EXPECT_EQ(is.query(at...), alone.query(at...)); });
-    for (index k = 0; k < nodes; ++k)  // the bias counts for a sequence without tokens, too
+    for (index k = 0; k < nodes; ++k)  // the bias gets the gradients of an empty sequence, too
       EXPECT_EQ(is.bias(k, 0, 0, 0), some_gradient()(0, k, 0, 0) + some_gradient()(1, k, 0, 0));
   }
 }

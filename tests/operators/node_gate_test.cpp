@@ -30,8 +30,8 @@ TEST(NodeGate, ReadsAnyStrides) {
     for (pooling pool : all_pools) EXPECT_LE(gate<float>(pool, lies).error(), 2e-15);
 }
 
-// Scores in the thousands, which no double has the exponentials of. They are sums of 21 products of
-// up to 2000, each rounded: eps of that is 1e-11, in the logarithm of a weight.
+// Scores in the thousands have no exponential in double. They are sums of 21 products of up to
+// 2000, each rounded, so the logarithm of a weight errs by 1e-11.
 TEST(NodeGate, AttendsByLargeScores) {
   gate<double> run(pooling::attention);
   run.query.fill([&](index i, auto...) { return run.query(i, 0, 0, 0) * 10000; });
@@ -107,8 +107,8 @@ TEST(NodeGate, RoundsItsGradientsOnce) {
   expect_rounded_gradients<wane::float16>(0x1p-11, 0x1p-24);
 }
 
-// Tokens a million away from 0 and one apart: with u . 1 = 0 the scores are those of the
-// differences, and so is dL/du, of which products with the tokens would lose six digits.
+// Tokens are a million away from 0 and one apart. With u . 1 = 0, the scores and dL/du are those of
+// the differences. Products with the tokens themselves would lose six digits of dL/du.
 TEST(NodeGate, HasItsGradientByTheQueryFarFromTheOrigin) {
   gate<double> near(pooling::attention), far(pooling::attention);
   near.query.fill([](index i, auto...) { return i == 0 ? 1 : i == 1 ? -1 : 0; });
@@ -124,15 +124,15 @@ TEST(NodeGate, HasItsGradientByTheQueryFarFromTheOrigin) {
   EXPECT_LE(differ.both(), 1e-9);  // eps times 2^20, of the pool
 }
 
-// The chain: of the regulariser of masks with noise, one of each sequence. Differences are off by
-// h^2 times the third derivative, 1e-9, and by rounding, 1e-10.
+// The gradient passes through masks with noise to their regulariser, for each sequence. Differences
+// err by h^2 times the third derivative, 1e-9, and by rounding, 1e-10.
 TEST(NodeGate, HasTheGradientsOfWhatIsPaidForNodes) {
   gate<double> run(pooling::attention);
   auto const spectrum = wane::spectra::initial_laplace_nodes(nodes, 0.01, 1, 2);
   auto const noise = wane::spectra::logistic_noise(nodes, 4);
   wane::spectra::node_penalties const lambda{0.5, 2, 1};
   tensor<double> of_logits(batch, nodes, 1, 1);
-  auto const loss = [&] {  // and its gradient by the logits
+  auto const loss = [&] {  // also sets of_logits, its gradient by the logits
     wane::node_gate(run.in(), two(run.logits));
     double total = 0;
     for (index b = 0; b < batch; ++b) {

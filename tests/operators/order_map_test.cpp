@@ -124,8 +124,8 @@ TEST(OrderMap, HasItsGradients) {
   }
 }
 
-// The chain: of a loss on the outputs of retention, whose adjoint has the gradient by alpha. The
-// differences are off by h^2 times the third derivative, 1e-9, and by rounding, 1e-10.
+// The loss is one of the outputs of retention, whose adjoint gives the gradient by alpha.
+// Differences err by h^2 times the third derivative, 1e-9, and by rounding, 1e-10.
 TEST(OrderMap, HasTheGradientsOfWhatRetentionMakesOfItsOrders) {
   orders<double> run;
   wane::spectra::order_weights<double> const nodes(support::rates_of(8, 1000));
@@ -164,7 +164,7 @@ TEST(OrderMap, HasTheGradientsOfWhatRetentionMakesOfItsOrders) {
   expect_gradient(run.x, dx), expect_gradient(run.entropy, dentropy);
 }
 
-// The ends are reached exactly, with a gradient of 0 there; a NaN stays with its token.
+// Orders reach both ends exactly, where the gradient is 0. A NaN affects its own token only.
 TEST(OrderMap, Saturates) {
   orders<float> run;
   run.weight.fill([](index, index i, auto...) { return i == 0; });

@@ -22,8 +22,8 @@ using kernel_at = std::function<double(double alpha, index lag)>;
 
 gruenwald_letnikov exactly(double alpha) { return gruenwald_letnikov(alpha); }
 
-// Queries, keys, orders and sources, some -1. Orders are in the middle of the pieces of a table
-// from 0.1 to 1, so that differences do not leave a piece.
+// Queries, keys, orders and sources, some of which are -1. Orders are in the middle of pieces of a
+// table from 0.1 to 1, so that differences stay in one piece.
 template <class Io>
 struct problem {
   index batch = 2, tokens = 20, heads = 3, rows = 5;
@@ -40,7 +40,7 @@ struct problem {
   }
   wane::token_view<Io> to_alpha() { return {gradient.data(), batch, tokens, heads}; }
 
-  // Equation (24) as it stands.
+  // Equation (24), literally.
   double by_definition(kernel_at const& w) const {
     auto const in = inputs();
     double loss = 0;
@@ -99,7 +99,7 @@ class Plasticity : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(Plasticity, Types);
 
-// Everything but the orders a float table finds is in double.
+// All is in double but the orders that a float table finds.
 TYPED_TEST(Plasticity, IsItsDefinition) {
   problem<TypeParam> const p;
   wane::spectra::order_weights<TypeParam> const weights(support::rates_of(12, 1000));
@@ -114,7 +114,8 @@ TYPED_TEST(Plasticity, IsItsDefinition) {
   EXPECT_NEAR(wanted / exact, 1, 1e-3);
 }
 
-// What four banks make of an order, 1/4 of (0.1, 1] each: both beside it, or the nearest.
+// The kernel of an order on four banks, each for 1/4 of (0.1, 1]: from both banks beside it, or
+// from the nearest.
 double on_banks(wane::spectra::routing routed, double alpha, index lag) {
   static std::vector<wane::spectra::exponential_sum> sums;
   for (int k = int(sums.size()) + 1; k <= 4; ++k)
@@ -143,8 +144,8 @@ TYPED_TEST(Plasticity, IsItsDefinitionOnBanks) {
   check(nearest_banks<TypeParam>(8, 1000), wane::spectra::routing::nearest);
 }
 
-// Differences of fourth order: of log alpha at 0.1, h^4 times what follows is 6e-10 of 10; rounding
-// of a loss of 200 leaves 1e-10.
+// Differences of fourth order. For log alpha at 0.1, h^4 times the fifth derivative is 6e-10 of 10.
+// Rounding of a loss of 200 leaves 1e-10.
 template <class Weights>
 double gradient_error(Weights const& weights) {
   problem<double> p;
@@ -169,7 +170,7 @@ TEST(Plasticity, HasTheGradientOfItsLoss) {
   EXPECT_LT(gradient_error(linear_banks<double>(8, 1000).table()), 1e-9);
 }
 
-// Between its jumps, where the other routing has a slope.
+// Between the jumps of nearest routing the gradient is 0; linear routing has a slope there.
 TEST(Plasticity, HasNoGradientOnTheNearestBank) {
   problem<double> p, linear;
   wane::plasticity_loss(p.inputs(), nearest_banks<double>(8, 1000).table(), p.to_alpha());
@@ -178,7 +179,7 @@ TEST(Plasticity, HasNoGradientOnTheNearestBank) {
   EXPECT_GT(std::abs(linear.gradient[linear.gradient.size() / 2]), 1e-3);
 }
 
-// Nodes stand for the power law in the gradient too, and float is rounding.
+// Nodes approximate the power law in the gradient too; float adds rounding only.
 TEST(Plasticity, HasTheGradientOfThePowerLaw) {
   problem<double> exact, nodes;
   problem<float> narrow;
@@ -195,7 +196,7 @@ TEST(Plasticity, HasTheGradientOfThePowerLaw) {
   EXPECT_LT(near_in_float.both(), 1e-6);
 }
 
-// One source for all heads, a scale, and scores that no exponential holds.
+// One source for all heads, a scale, and scores whose exponentials overflow.
 TEST(Plasticity, TakesStridesAScaleAndLargeScores) {
   problem<double> p, same;
   for (index t = 0; t < p.tokens * p.batch; ++t)

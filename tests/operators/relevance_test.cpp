@@ -48,8 +48,8 @@ struct sequence_of : support::laplace_problem<double, Window> {
   }
 };
 
-// Z of queries against keys, which may be the same sequence, and the gradient of <g, Z> against
-// differences of 4th order of the equations in long double: their error is h^4 of a fifth
+// Checks Z of queries against keys, which may be the same sequence. Compares the gradient of <g, Z>
+// with differences of 4th order of the equations in long double. They err by h^4 of a fifth
 // derivative, 1e-15 of it at h = 2e-4.
 template <window_shape Window>
 void expect_relevance(sequence_of<Window>& queries, sequence_of<Window>& keys, bool causal) {

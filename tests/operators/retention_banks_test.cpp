@@ -44,7 +44,7 @@ struct papers_banks : order_banks<T> {
   bank_table<T> table() const { return order_banks<T>::table(routing::nearest); }
 };
 
-// Eq. 12 as it stands, in double:
+// Eq. 12, literally, in double:
 //   M_t^(k,s) = lambda_s^(k) M_{t-1}^(k,s) + c_s^(k) 1[k_t* = k] v_t,   y_t = sum_{k,s} M_t^(k,s)
 template <class Io>
 double distance_from_equation_12(retention_problem<Io, papers_banks<wane::widened<Io>>> const& p) {
@@ -126,7 +126,7 @@ TEST(RetentionOnBanks, KeepsTheLaws) {
   }
 }
 
-// Differences must pass neither the ends of the orders nor where routing changes.
+// Moves orders so that differences cross neither the ends nor a change of routing.
 template <class Problem>
 void keep_away(Problem& p, std::vector<double> const& corners) {
   for (double& alpha : p.alpha)
@@ -151,7 +151,7 @@ TEST(RetentionOnBanks, HasNoGradientByTheOrderByNearestRouting) {
   for (double g : p.to_alpha) EXPECT_EQ(g, 0);
 }
 
-// The cost of rounding orders: ten banks of 15 exponentials against 16 that all orders share.
+// Rounding of orders costs accuracy: ten banks of 15 exponentials against 16 shared exponentials.
 TEST(RetentionOfAMillionTokens, OnBanksIsWorseThanOnSharedNodesSlow) {
   auto const error_on = [](auto weights, std::int64_t nodes) {
     retention_problem<double, decltype(weights)> const p{.batch = 1,

@@ -56,7 +56,7 @@ TYPED_TEST(Retention, IsItsFormula) {
   }
 }
 
-// For orders from 0.1 to 1, at every token. Shared rates promise 1e-3 and 1e-4 of each kernel.
+// Orders are from 0.1 to 1, at every token. Shared rates promise 1e-3 and 1e-4 of each kernel.
 TEST(RetentionOfAMillionTokens, IsThePowerLawOfEveryToken) {
   constexpr index tokens = 1000000;
   retention_problem<float> const drawn{.batch = 1, .tokens = tokens, .heads = 1, .columns = 1};
@@ -84,8 +84,8 @@ TEST(RetentionOfAMillionTokens, IsThePowerLawOfEveryToken) {
   check(0.f, 19, 1e-4);
 }
 
-// A single 1, and nothing after it for a hundred million tokens: what is left of it in float is
-// what the sum of exponentials says, at rates of 1e-8 and below as well.
+// A single 1 and then zeros for a hundred million tokens. What is left in float is the sum of
+// exponentials, also at rates of 1e-8 and below.
 TEST(RetentionOfOneToken, IsTheSumAfterAHundredMillionSlow) {
   constexpr index piece = 1000000, pieces = 100;
   for (auto [nodes, horizon] :
@@ -130,7 +130,7 @@ TEST(Retention, KeepsTheLaws) {
 
 TEST(Retention, HasTheGradientsOfValuesAndOrders) {
   for (index columns : {1, 7, 16}) {
-    // Away from the ends of the orders, which differences must not pass.
+    // Orders keep away from their ends, so that differences do not cross these.
     retention_problem<double> p{.tokens = 40, .columns = columns, .least = 0.11, .most = 0.99};
     expect_to_hold(check_adjoint_laws(p, 1e-8));
   }

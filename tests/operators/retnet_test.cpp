@@ -20,7 +20,7 @@ TYPED_TEST_SUITE(Retnet, Types);
 TYPED_TEST(Retnet, IsItsFormula) {
   using number = wane::widened<TypeParam>;
   support::for_each_memory<TypeParam>([](auto& c) {
-    // A log decay for every head is one for every token: those of the naive loop have no stride.
+    // The naive loop has no strides, so the log decay of each head is repeated for every token.
     std::vector<TypeParam> stored;
     std::vector<number> log_gamma;
     for (support::index h = 0; h < c.shape.heads; ++h) {

@@ -104,7 +104,8 @@ struct one_head {
     for (index f = 0; f < rows; ++f) sum += query(0, t, 0, f) * key(0, i, 0, f);
     return sum;
   }
-  // From o_t = sum_i match(t, i) w_{t-i}(alpha_i) v_i / below(t), i < t or, with its own, i <= t.
+  // The distance from o_t = sum_i match(t, i) w_{t-i}(alpha_i) v_i / below(t), with i < t, or i <=
+  // t if the own token is included.
   double distance(own_token own, auto const& match, auto const& weight, auto const& below) const {
     support::nearness near;
     for (index t = 0; t < time; ++t) {
@@ -128,7 +129,7 @@ auto const power_law = [](double alpha, index lag) {
   return wane::spectra::gruenwald_letnikov(alpha)(lag);
 };
 
-// Equation (16), with power laws in place of the exponentials that stand for them.
+// Equation (16), with power laws instead of the exponentials that approximate them.
 TEST(RetrievalInParallelForm, IsAMeanOfFadedValues) {
   one_head p(300, 4, 5, 0.1, 1);
   auto const match = [&](index t, index i) { return p.dot(t, i); };
@@ -138,8 +139,8 @@ TEST(RetrievalInParallelForm, IsAMeanOfFadedValues) {
   }
 }
 
-// Equation (13) is the sums over earlier tokens, divided by their matches, which do not fade: those
-// of a memory that never forgets, less what each token adds.
+// Equation (13) divides sums over earlier tokens by their matches, which do not fade. A memory that
+// never forgets gives these matches, after the token's own match is subtracted.
 TEST(RetrievalInParallelForm, IsTheNumeratorOfEquation13) {
   one_head p(300, 4, 5, 0.1, 1);
   auto const match = [&](index t, index i) { return p.dot(t, i); };
@@ -155,8 +156,8 @@ TEST(RetrievalInParallelForm, IsTheNumeratorOfEquation13) {
   EXPECT_LT(p.distance(own_token::excluded, match, power_law, stays), 1e-4);
 }
 
-// Equations (14) to (16) as they stand: K banks, each token in the nearest, the sums of a bank's
-// own exponentials at lag 0 too. Without the own token they are read between fading and writing.
+// Equations (14) to (16), literally: K banks, each token in the nearest, and the exponentials of a
+// bank at lag 0 too. Without the own token, the banks are read between fading and writing.
 TEST(RetrievalOnBanks, IsEquations14To16) {
   using namespace wane::spectra;
   constexpr std::size_t K = 10, S = 6, F = 3, V = 5;
@@ -192,15 +193,15 @@ TEST(RetrievalOnBanks, IsEquations14To16) {
               above[j] += q * (faded + read * v), G[k][s][f][j] = faded + c * v;
             }
           }
-      for (std::size_t j = 0; below > 0 && j < V; ++j)  // there is something to read
+      for (std::size_t j = 0; below > 0 && j < V; ++j)  // only where something matches
         near.add(p.output(0, t, 0, index(j)), above[j] / below);
     }
     EXPECT_LT(near.both(), 1e-12);
   }
 }
 
-// With random features it comes near the softmax kernel of (13), as the root of their number (a
-// sixteenth here; seeds differ by some times).
+// With random features the error to the softmax kernel of (13) falls as the root of their number.
+// This is a sixteenth here, but it differs between seeds.
 TEST(RetrievalOfRandomFeatures, ComesNearTheSoftmaxKernel) {
   one_head p(60, 4, 5, -1, 1);
   auto const match = [&](index t, index i) { return std::exp(p.dot(t, i) / 2); };
@@ -222,8 +223,8 @@ TEST(RetrievalOfRandomFeatures, ComesNearTheSoftmaxKernel) {
   EXPECT_LT(many, few / 4);
 }
 
-// Keys that do not answer each other: each is asked for where it is written and nowhere else, so
-// that nothing was there before, whether as a sum or as a mean, in one run or in steps.
+// Each query matches only the key of its own token, so it finds nothing before. This holds for sums
+// and means, in one run and in steps.
 TEST(RetrievalWithoutTheOwnToken, FindsNothingWhereNoKeyAnswers) {
   constexpr index T = 90, F = 90, V = 3;
   tensor<float> key(1, T, 1, F), value(1, T, 1, V), y(1, T, 1, V);

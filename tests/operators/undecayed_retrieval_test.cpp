@@ -28,8 +28,8 @@ spectra::order_weights<T> const& weights() {
   return found;
 }
 
-// In every layout, direction, packing and grouping: the naive retrieval that is not divided, and
-// sums of keys that do not fade, each on its part of the state.
+// For every layout, direction, packing and grouping: the undivided naive retrieval, and sums of
+// keys that do not fade, each with its part of the state.
 template <own_token Own, class Io>
 void expect_formula() {
   using T = widened<Io>;
@@ -80,8 +80,8 @@ TYPED_TEST(UndecayedRetrieval, IsItsFormulaWithoutTheOwnToken) {
   expect_formula<excluded, TypeParam>();
 }
 
-// Equation (13) as it stands, a sum over pairs with power laws; the first token, which has nothing
-// before it, gives 0.
+// Equation (13), literally: a sum over pairs with power laws. The first token has no earlier token
+// and gives 0.
 TEST(UndecayedRetrievalInParallelForm, IsEquation13) {
   retrieval_problem<double, undecayed, excluded> const p({1, 300, 2, 4, 5});
   spectra::order_weights<double> const many(support::rates_of(16, 1000));
@@ -104,10 +104,10 @@ TEST(UndecayedRetrievalInParallelForm, IsEquation13) {
         }
         near.add(to(0, t, h, j), t ? above / below : 0);
       }
-  EXPECT_LT(near.both(), 1e-4);  // of the exponentials that stand for the power laws
+  EXPECT_LT(near.both(), 1e-4);  // the exponentials approximate the power laws
 }
 
-// Below the floor it is n over the floor, which has no gradient by d; a weight of lag 0 is 1.
+// Below the floor the output is n / floor, which has no gradient by d. The weight at lag 0 is 1.
 TEST(UndecayedRetrievalFloor, DividesWhereADenominatorIsLess) {
   double const query[] = {1, 1}, key[] = {0.25, 0.75}, value[] = {8, 4}, alpha[] = {1, 1};
   double y[2], dv[2], dk[2], dq[2];
@@ -120,14 +120,14 @@ TEST(UndecayedRetrievalFloor, DividesWhereADenominatorIsLess) {
   run(op, one(y));
   double const dy[] = {1, 0};
   EXPECT_NEAR(y[0], 4, 1e-12);
-  EXPECT_NEAR(y[1], 5, 0.01);  // an order of 1 does not fade: the mean, but for exponentials
+  EXPECT_NEAR(y[1], 5, 0.01);  // order 1 hardly fades, so y is nearly the mean
   adjoint(op, one(dy), retrieval<double, undecayed>::gradients{{one(dq), one(dk), one(dv)}, {}});
   EXPECT_NEAR(dq[0], 4, 1e-12);
   EXPECT_NEAR(dk[0], 16, 1e-12);
   EXPECT_NEAR(dv[0], 0.5, 1e-12);
 }
 
-// Gradients of a narrower type are those in double of the same numbers, to their own rounding.
+// Gradients in a narrower type are those in double for the same numbers, rounded to that type.
 template <class Io>
 void expect_gradients(double bound) {
   memory_case<Io> c({2, 60, 4, 5, 9, 2});
@@ -169,14 +169,14 @@ void expect_gradients(double bound) {
   }
 }
 
-// Float sums over 4 nodes and 60 tokens; 16-bit numbers are rounded once, by half an ulp.
+// Float sums are over 4 nodes and 60 tokens. 16-bit gradients are rounded once, by half an ulp.
 TEST(UndecayedRetrievalGradients, AreRoundedOnce) {
   expect_gradients<float>(2e-6);
   expect_gradients<bfloat16>(0x1p-8);
   expect_gradients<float16>(0x1p-11);
 }
 
-// Each gradient asked for alone is the same bits as all together.
+// A gradient computed alone has the same bits as with all others.
 TEST(UndecayedRetrievalGradients, MayBeAbsent) {
   using op = retrieval<double, undecayed>;
   retrieval_problem<double, undecayed> p({2, 35, 2, 3, 5});

@@ -1,4 +1,4 @@
-// Operators of a user's own: keyed, decaying, erasing, nonlinear, channelwise; against naive loops.
+// User operators: keyed, decaying, erasing, nonlinear, channelwise; against naive loops.
 // SPDX-License-Identifier: MIT
 #include "support/user_operators.hpp"
 

@@ -21,8 +21,8 @@ std::vector<double> decay_gradients(Problem& problem) {
   return support::widened(problem.gate.values.gradient);
 }
 
-// Keys are independent, and lambda is small beside their lengths: the gradient of log l is
-// then of the size of lambda, and its two terms of the size of 1.
+// Keys are independent, and lambda is small beside their lengths. The gradient of log l is then of
+// the size of lambda, and its two terms are of the size of 1.
 template <write_rule Rule, penalises What>
 double error(double lambda) {
   vla_options const options{.lambda = lambda, .memory_fades = false};

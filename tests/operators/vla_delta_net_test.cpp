@@ -32,7 +32,7 @@ TYPED_TEST(VlaDeltaNet, IsItsFormula) {
   });
 }
 
-// Two writes under one key, beta 1/2: the error looks at 8, not at the 4 that is left of it.
+// Two writes under one key with beta 1/2: the error is taken from 8, not from the decayed 4.
 TEST(VlaDeltaNetRecall, IsNotThatOfAGatedDeltaNet) {
   double const key[] = {1, 1}, value[] = {8, 8}, half[] = {0.5, 0.5}, ones[] = {1, 1},
                log_half[] = {std::log(0.5), std::log(0.5)};

@@ -36,7 +36,7 @@ using Problems =
                      vla_problem<double, projective, directions, gate>>;
 TYPED_TEST_SUITE(VlaForgettingLaws, Problems);
 
-// Of weak decays, by which M is renewed after many chunks, and of strong ones, after few tokens.
+// Weak decays renew M after many chunks, strong ones after few tokens.
 TYPED_TEST(VlaForgettingLaws, Hold) {
   for (memory_size const& size : sizes)
     for (double slower : {1., 0.02})
@@ -57,7 +57,7 @@ double relative_error(Is const& is, ShouldBe const& should_be) {
   return near.both();
 }
 
-// The outputs of a problem in one sequence, of a run in pieces or of steps.
+// The outputs of a problem in one sequence, by a run in pieces or by steps.
 template <class Problem>
 std::vector<double> outputs_of(Problem const& problem, index piece, bool in_steps) {
   memory_size const& size = problem.size;
@@ -104,7 +104,7 @@ TEST(VlaForgetting, IsItsFormula) {
   }
 }
 
-// What a reset forgets may be anything, in S and in M.
+// A reset clears NaN and infinity from S and from M.
 TEST(VlaForgetting, AResetForgetsNaNs) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(),
                    infinity = std::numeric_limits<double>::infinity();
@@ -120,7 +120,7 @@ TEST(VlaForgetting, AResetForgetsNaNs) {
   }
 }
 
-// Of a decay whose square root is a number, and whose square is none, nothing is left.
+// The outputs with one strong decay, whose square may underflow although its square root does not.
 template <class T>
 std::vector<double> after_a_decay_of(double log_decay) {
   memory_size const size{.batch = 1, .time = 40, .heads = 1, .rows = 6, .columns = 2};
@@ -144,7 +144,7 @@ TEST(VlaForgetting, ForgetsHoweverLittleIsLeft) {
         << log_decay;
 }
 
-// Four of eight directions are never reached: without renewal they would wind up.
+// Keys never reach four of the eight directions, where M would grow without bound if not renewed.
 TEST(VlaForgetting, StaysBoundedOverAMillionTokens) {
   constexpr index tokens = 1'000'000, rows = 8, reached = 4;
   constexpr float lambda = 1e-3f, log_decay = -0.01f;
@@ -169,7 +169,7 @@ TEST(VlaForgetting, StaysBoundedOverAMillionTokens) {
   run(memory(key, value, log_decay), sequence_view<float>(y.data(), 1, tokens, 1, 1),
       {.final = state});
   run(memory(key_, value_, slow), sequence_view<double>(in_double.data(), 1, tokens, 1, 1));
-  // The first tokens are as many equations as there are unknowns, and worse conditioned.
+  // The first tokens give hardly more equations than unknowns, which is worse conditioned.
   constexpr std::size_t first = 2000;
   EXPECT_LE(relative_error(std::span(y).subspan(first), std::span(in_double).subspan(first)), 1e-6);
   state_view<float const> const held = std::as_const(state);
@@ -182,7 +182,7 @@ TEST(VlaForgetting, StaysBoundedOverAMillionTokens) {
   }
 }
 
-// What keys mean changes half way: the memory that forgets follows.
+// The meaning of keys changes half way. A memory that forgets follows the change.
 TEST(VlaForgetting, FollowsAChange) {
   memory_size const size{.batch = 1, .time = 400, .heads = 1, .rows = 8, .columns = 4};
   auto const late_error = [&](double log_decay) {
@@ -206,7 +206,8 @@ TEST(VlaForgetting, FollowsAChange) {
   EXPECT_LE(late_error(-0.1), 0.02);
 }
 
-// PoST's, whose decays depend on the position: in pieces, against the log decays it gives.
+// PoST's gate, whose decays depend on the position, in pieces, against the log decays that it
+// gives.
 TEST(VlaForgetting, TakesATaperedGate) {
   memory_size const size{.batch = 1, .time = 90, .heads = 2, .rows = 5, .columns = 3};
   std::vector<double> const log_decay{-0.3, -0.05}, alpha{0.8, 0.1};

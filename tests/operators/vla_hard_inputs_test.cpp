@@ -68,7 +68,7 @@ TEST(VlaHardInputs, KeysOfEverySize) {
   expect_finite<unit>();
 }
 
-// A direction that is no number is known to its own token, and to those after it.
+// A NaN in a direction reaches its own token and all later ones.
 TEST(VlaHardInputs, ADirectionThatIsNoNumber) {
   numbers x;
   numbers::rows(x.direction)(0, 21, 0, 2) = std::numeric_limits<float>::quiet_NaN();
@@ -121,7 +121,7 @@ TEST(VlaHardInputs, StepAsksForNoMemory) {
   EXPECT_EQ(support::asked.times, before);
 }
 
-// A state in double of numbers in float is carried as one in float is.
+// A float operator gives the same with a state in double as with one in float.
 TEST(VlaHardInputs, AStateInDouble) {
   numbers x;
   vla<float> const op(x.in());

@@ -14,7 +14,7 @@ namespace {
 using enum write_rule;
 using enum penalises;
 
-// Chunks that are full, ragged ones, a block of directions and more; few rows and many, in groups.
+// Full and partial chunks, a block of directions and more; few rows and many, in groups of heads.
 memory_size const sizes[] = {
     {.batch = 2, .time = 37, .heads = 2, .rows = 5, .columns = 3},
     {.batch = 1, .time = 64, .heads = 4, .rows = 18, .columns = 33, .groups = 2},
@@ -49,7 +49,7 @@ TYPED_TEST(VlaLaws, HoldWithARefresh) {
   }
 }
 
-// With the paper's denominator, the keys of which are features, positive.
+// The paper's denominator, whose keys are positive features.
 struct divided_problem : vla_problem<double, unit, directions> {
   using vla_problem::vla_problem;
   using op_type = quotient_of<op, gla<double, no_gate>>;

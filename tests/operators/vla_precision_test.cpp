@@ -137,13 +137,12 @@ TEST(VlaInFloat, IsThatInDoubleAfter100000TokensSlow) {
       {"iid", of_rows(all, 4), 1e-5},
       {"elu + 1", of_rows((all.array() > 0).select(all.array() + 1, all.array().exp()), 4), 1e-5},
       {"8 words", dictionary(time, rows, 8), 3e-4},
-      // 1e-5 was aimed at: 0.7e-5 to 1.7e-5 come of six dictionaries, where the 64th word is met
-      // (docs/operators/vla.md).
+      // The aim is 1e-5. Six dictionaries give 0.7e-5 to 1.7e-5 (docs/operators/vla.md).
       {"100 words", dictionary(time, rows, 100), 2e-5},
       {"1000 : 1", of_rows(scaled, 4), 3e-4},
       {"subspace", of_rows(normal(2 * time, rows / 2, 7) * normal(rows / 2, rows, 8), 4), 1e-5}};
   for (auto const& [name, as_made, bound] : cases) {
-    // Both read the same numbers: those of float.
+    // Both precisions read the same numbers, rounded to float.
     tokens const x{as_made.query.cast<float>().cast<double>(),
                    as_made.key.cast<float>().cast<double>(),
                    as_made.value.cast<float>().cast<double>()};

@@ -62,7 +62,7 @@ struct vla_case {
     return vla<Io, Rule>(in, shape.options);
   }
 
-  // The largest error of the outputs as they are now, relative to the largest output.
+  // The largest error of the current outputs, relative to the largest output.
   template <class Real = long double>
   double error(wane::write_rule rule) const {
     support::nearness near;
@@ -159,7 +159,7 @@ TYPED_TEST(Vla, Refreshed) {
         {2, 50, 2, 6, 5, 2, false, {.lambda = 0.1, .refresh = {every, 0.02}, .epsilon = 0}});
 }
 
-// Directions of another length: M / c^2 is that of lambda / c^2 and of length 1.
+// For directions of length c, M / c^2 is that of lambda / c^2 and of length 1.
 TEST(VlaLength, IsALambda) {
   vla_case<double> c({1, 40, 1, 6, 5, 1, true, {.lambda = 0.1, .epsilon = 0}});
   auto in =
@@ -168,7 +168,8 @@ TEST(VlaLength, IsALambda) {
   EXPECT_LE(c.error(unit), 1e-12);
 }
 
-// After n < K pairs every one is recalled, by rls to lambda, and the last by projective exactly.
+// After n < K pairs, rls recalls all of them, up to lambda. projective recalls the last one
+// exactly.
 TEST(VlaRecall, IsThatOfTheRules) {
   index const n = 24, rows = 32;
   vla_case<double> c({1, n + n, 1, rows, 4, 1, false, {.lambda = 1e-9, .epsilon = 1e-30}});

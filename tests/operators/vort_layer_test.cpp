@@ -23,8 +23,8 @@ static_assert(std::is_same_v<vort_layer<float, normaliser::decayed, double>::acc
 
 constexpr index window = 6, keys = 3;
 
-// The data of a retrieval, queries and keys for attention to the same values, and, as both parts
-// give the value a gradient, one for each.
+// The data of a retrieval, and queries and keys for attention to the same values. Both parts give
+// the values a gradient, so there are two of them.
 template <class T, normaliser Normaliser = normaliser::decayed>
 struct vort_problem : retrieval_problem<T, Normaliser> {
   using op = vort_layer<T, Normaliser>;
@@ -61,7 +61,7 @@ struct vort_problem : retrieval_problem<T, Normaliser> {
   std::vector<T> both;
 };
 
-// Equation (17) in double, with (16) or (13), summed up over pairs: of tokens from `first` on.
+// Equation (17) in double, with (16) or (13), as a sum over the pairs with tokens from `first` on.
 template <normaliser Normaliser>
 std::vector<double> naive(vort_problem<double, Normaliser> const& p, index first, index t,
                           index h) {
@@ -124,8 +124,8 @@ TEST(VortLayer, KeepsTheLawsOfARecurrence) {
   }
 }
 
-// The ring begins empty, as the laws give no positions; what the loss makes of it at the end goes
-// back to the last keys and values.
+// The laws give no positions, so the ring begins empty. The gradient of the final ring is part of
+// the gradients of the last keys and values.
 TEST(VortLayer, KeepsTheLawsOfTheAdjoint) {
   for (memory_size const& size : {memory_size{2, 30, 2, 3, 5}, memory_size{1, 4, 3, 3, 2}}) {
     vort_problem<double> p(size);
@@ -135,7 +135,8 @@ TEST(VortLayer, KeepsTheLawsOfTheAdjoint) {
   }
 }
 
-// Packed, each sequence has the gradients it has alone, those of its final state too.
+// Each of the packed sequences has the gradients that it has alone, also those from its final
+// state.
 TEST(VortLayerAdjoint, OfPackedSequencesIsThatOfEach) {
   constexpr index T = 60, H = 2, V = 5;
   std::vector<index> const starts{0, 4, 4, 41, T};

@@ -1,5 +1,4 @@
-// What wane/run/run.hpp and wane/run/adjoint.hpp give by themselves: every form runs, steps and has
-// its adjoint, and runner_name says which runner takes it.
+// Every form runs, steps and has its adjoint with wane/run/run.hpp and wane/run/adjoint.hpp.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

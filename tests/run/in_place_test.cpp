@@ -34,7 +34,7 @@ TEST(InPlace, LinearRecurrenceGivesTheSameBits) {
         expect_linear_in_place<decay_as::log>(97, columns, how, way);
         expect_linear_in_place<decay_as::factor>(97, columns, how, way);
       }
-  // Past the caches.
+  // Outputs so large that stores go past the caches.
   expect_linear_in_place<decay_as::log>(2900, 256, arrangement::plain, direction::forward);
 }
 

@@ -51,7 +51,8 @@ recurrent_state<float> state_after(Case const& run, linear_shape const& s, index
   return found;
 }
 
-// What states, final state and output of a run with kept states differ from those of runs without.
+// The difference between a run with kept states and runs without, in outputs, final state and kept
+// states.
 template <class Case, class Shape>
 double error_of_keeping(Shape const& shape, linear_shape const& s,
                         std::vector<index> const& tokens) {
@@ -91,7 +92,7 @@ double error_of_keeping(Shape const& shape, linear_shape const& s,
   return near.both();
 }
 
-// Cut elsewhere, vectors of tokens and the scaled states of a bank round elsewhere.
+// Cuts move the vectors of tokens and the scaling of the states of a bank, so roundings differ.
 constexpr double rounding = 1e-6;
 
 TEST(KeptStates, OfChannels) {

@@ -16,7 +16,8 @@ namespace {
 constexpr index batch = 4, time = 61, heads = 2;
 std::vector<index> const lengths{47, 0, 61, 1};
 
-// visit(x, b, t) for the numbers of tokens, known by the size of what holds them.
+// Calls visit(x, b, t) for the numbers of each token. An array is by token if its size is a
+// multiple of batch x time.
 template <class Spans, class Visit>
 void for_each_of_tokens(Spans const& all, Visit const& visit) {
   for (auto numbers : all)
@@ -27,8 +28,8 @@ void for_each_of_tokens(Spans const& all, Visit const& visit) {
       }
 }
 
-// Output, final state and gradients of a problem whose padding holds `inside`. Where gradients are
-// summed over heads or tokens by the problem, padding adds the zeros it began with.
+// Output, final state and gradients of a problem whose padding holds `inside`. A problem may sum
+// gradients over heads or tokens; then padding adds its initial zeros.
 template <class P>
 auto run_and_adjoint(P p, double inside, direction way) {
   using T = accumulate_type<operator_of<P>>;
@@ -104,7 +105,7 @@ TYPED_TEST(PaddedBatches, OfMemoriesAreBlindToPadding) {
     expect_blind_to_padding(gla_problem<T>(size));
     expect_blind_to_padding(gated_delta_net_problem<T>(size));
     expect_blind_to_padding(rwkv7_problem<T>(size));
-    if constexpr (std::is_same_v<T, double>) {  // the others go the same ways
+    if constexpr (std::is_same_v<T, double>) {  // in float they run as the ones above
       expect_blind_to_padding(retnet_problem<T>(size));
       expect_blind_to_padding(delta_net_problem<T>(size));
       expect_blind_to_padding(kimi_problem<T>(size));

@@ -1,4 +1,4 @@
-// What is carried: initial and final states, positions, no tokens, and both directions of time.
+// Initial and final states, positions, runs without tokens, and both directions of time.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// step: token by token what run does, without asking for memory.
+// step gives token by token what run gives, and does not allocate memory.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -74,7 +74,7 @@ TEST(Threads, ThatShareASequenceAgreeWithOne) {
     }
 }
 
-// Decays that hardly fade: no thread can know its state without the others.
+// Decays are so slow that no thread can find its state without the tokens of the others.
 template <decay_as Form>
 void share_what_never_fades(linear_shape const& s) {
   support::linear_case<Form, float> shared(s);

@@ -1,4 +1,4 @@
-// Wrong input at the door of run, step and adjoint: what is said, and that nothing is written.
+// Wrong input to run, step and adjoint: the messages, and that nothing is written.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 

@@ -42,7 +42,7 @@ using Scalars = testing::Types<float, double>;
 TYPED_TEST_SUITE(DecayFromLog, Scalars);
 
 TYPED_TEST(DecayFromLog, IsWithinOneUlp) {
-  // Half an ulp for rest, of at most 0.42 / 0.71 of the sum, and what the argument reduction loses.
+  // `rest` errs by half an ulp of at most 0.42 / 0.71 of the sum; the argument reduction errs too.
   double worst = 0;
   this->for_many_logs([&](TypeParam x) {
     exact const right = exp(exact(x));

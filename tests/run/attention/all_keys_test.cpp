@@ -1,4 +1,4 @@
-// Softmax attention that is not causal: of all tokens, and of those of another sequence.
+// Softmax attention that is not causal: over all tokens, or over those of another sequence.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ using support::in_double;
 using support::in_float;
 using support::index;
 
-// Of all tokens, and of others, more or fewer.
+// The keys are those of all tokens, and more or fewer than these.
 TEST(SoftmaxAttention, OfAllKeys) {
   for (index time : {1, 65, 389})
     for (index other : {0, 1, 130, 1 - static_cast<int>(time)}) {

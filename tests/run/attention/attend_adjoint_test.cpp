@@ -15,8 +15,9 @@ using support::index;
 using support::nearness;
 using support::tensor;
 
-// Differences of the loss <g, y> of the equation in long double, of 4th order: their error is h^4
-// of a fifth derivative of order 1, 1e-12 at h = 1e-3, and that of the adjoint some eps.
+// Compares the gradients with differences of 4th order of the loss <g, y>, in long double. With a
+// fifth derivative of order 1, the differences err by h^4 = 1e-12 at h = 1e-3. The adjoint errs by
+// some eps.
 void expect_adjoint(attention_sizes const& s) {
   attention_case<double> run(s);
   support::random_values random(3);
@@ -121,8 +122,8 @@ TEST(AttendAdjoint, HasTheSameBitsForAnyThreads) {
   same(dq, eq), same(dk, ek), same(dv, ev);
 }
 
-// The gradients of two pieces, the second with the keys before it as a cache, add up to those of
-// the whole: what the second leaves for its cache belongs to the tokens of the first.
+// The gradients of two pieces add up to those of the whole. The second piece has the keys before it
+// as a cache, and the gradients of this cache belong to tokens of the first piece.
 TEST(AttendAdjoint, GoesAcrossACut) {
   constexpr index time = 150, cut = 90, window = 20, cache = window - 1;
   attention_case<double> const run({.batch = 2,

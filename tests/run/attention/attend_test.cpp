@@ -49,7 +49,7 @@ TEST(SoftmaxAttention, OfGroupedHeads) {
     attention_sizes s{.time = 30, .heads = 6, .rows = 4, .columns = 9, .groups = groups};
     s.key_heads = 2, s.value_heads = 2;  // grouped queries
     EXPECT_LE(error_of<attention_case<double>>(s), in_double);
-    s.query_heads = 2, s.value_heads = 0;  // as the keyed memories have it
+    s.query_heads = 2, s.value_heads = 0;  // the heads of the keyed memories
     EXPECT_LE(error_of<attention_case<double>>(s), in_double);
   }
 }
@@ -65,8 +65,8 @@ TEST(SoftmaxAttention, OfPackedSequencesIsThatOfEach) {
               in_double);
 }
 
-// Each sequence of a padded batch attends, and has its gradients, as if it were alone; padding, and
-// what is written there, may be anything.
+// Each sequence of a padded batch has the outputs and gradients that it has alone, whatever the
+// padding holds.
 TEST(SoftmaxAttention, OfPaddedBatchesIsThatOfEach) {
   std::vector<index> const lengths{411, 0, 500, 1};
   for (index cache : {0, 3})
@@ -136,7 +136,7 @@ TEST(SoftmaxAttention, OfPaddedBatchesIsThatOfEach) {
     }
 }
 
-// Held to the loop in long double: its sum over as many logarithms errs by more than ours.
+// In double, the naive loop runs in long double: its sum of many logarithms errs by more than wane.
 TEST(SoftmaxAttention, HasTheEntropyOfItsWeights) {
   for (index time : {1, 2, 65, 389})
     for (index window : {0, 64}) {
@@ -151,8 +151,8 @@ TEST(SoftmaxAttention, HasTheEntropyOfItsWeights) {
       EXPECT_LE((error_of<attention_case<double>, long double>(s)), in_double) << time;
     }
 }
-// Scores that grow from block to block are found relative to each greatest in turn, and none, one
-// and many equal weights have the entropies 0, 0 and log n.
+// Scores that grow from block to block change the greatest score each time. Without a weight the
+// entropy is 0, with one weight it is 0, and with n equal weights it is log n.
 TEST(SoftmaxAttention, HasTheEntropyOfHardScores) {
   attention_case<double> run({.time = 389, .rows = 1, .columns = 1, .entropy = true});
   run.query.fill([](auto...) { return 1; });
@@ -173,7 +173,7 @@ TEST(SoftmaxAttention, OfSixteenBits) {
             0x1p-8);
 }
 
-// Logits of 1e4 cost their own size in digits: eps 1e4 of the weights.
+// Logits of 1e4 are rounded by eps 1e4, and so are the weights.
 TEST(SoftmaxAttention, OfHugeLogits) {
   attention_case<double> const run({.time = 300, .rows = 16, .columns = 9}, 1e4);
   run.run();

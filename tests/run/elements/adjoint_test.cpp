@@ -31,11 +31,11 @@ struct arranged {
   std::vector<index> starts = {};
   arrangement how = arrangement::plain;
   int threads = 1;
-  float initial = 0, output = 0, final = 0;  // put in the place of one number each, unless 0
+  float initial = 0, output = 0, final = 0;  // each replaces one number, unless 0
   index bad_token = 0;
 };
 
-// Gradients, and the one of the initial state.
+// The gradients of all terms and of the initial state.
 template <class T>
 struct found {
   element_gradients<T> terms;
@@ -88,7 +88,7 @@ void find(found<T>& result, element_inputs<T> const& in, arranged const& how, bo
     wane::adjoint(op, dy.view(), received, options);
 }
 
-// The largest distance of any gradient from that of `exact`, taken token by token.
+// The largest distance of any gradient from its value in `exact`, found token by token.
 template <fades Decay, bool Bare, bool ReadsFirst = false, class T>
 double apart(element_inputs<T> const& in, element_inputs<double> const& exact,
              arranged const& how = {}) {
@@ -118,8 +118,8 @@ double apart(element_inputs<T> const& in, element_inputs<double> const& exact,
   return std::max(worst, near.both());
 }
 
-// A strip, what is left of one, less than a vector; blocks of time and what is left; rows beyond
-// those of strips.
+// Columns: whole strips, single vectors, and less than a vector. Time: whole blocks and parts.
+// Rows: up to the most of a strip, and more.
 template <fades Decay, bool Bare, bool ReadsFirst = false>
 void expect_every_size() {
   for (auto [rows, columns] : {std::pair<index, index>{1, 1}, {3, 5}, {16, 64}, {7, 151}, {65, 9}})
@@ -156,7 +156,7 @@ TEST(ElementAdjoint, BackwardInTimePackedAndInAnyStrides) {
   }
 }
 
-// A rate of -2e-8 takes 2e-5 in 1000 tokens, which its factor, 1 in float, would not.
+// A rate of -2e-8 takes 2e-5 in 1000 tokens. In float its factor is 1 and would take nothing.
 TEST(ElementAdjoint, SlowDecaysStrongOnesAndResets) {
   auto const fill = [](auto& in) {
     in.rate.fill([](index, index i, index, index j) {
@@ -192,8 +192,8 @@ TEST(ElementAdjoint, SlowDecaysStrongOnesAndResets) {
   EXPECT_LE(key.both(), 2e-6);
 }
 
-// A number that is none before a reset or behind it goes where it goes token by token: to its own
-// element, and to no other sequence.
+// A NaN or infinity before or after a reset reaches the same numbers as in the adjoint token by
+// token.
 TEST(ElementAdjoint, WhatIsNoNumberPassesNoReset) {
   for (index at : {1, 31, 32, 33, 64, 68})
     for (index bad : {0, 1, 31, 32, 33, 63, 69}) {

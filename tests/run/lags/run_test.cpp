@@ -99,7 +99,7 @@ wane::exponential_bank<T> bank(memory<T> const& m) {
 constexpr auto constants = [](auto const& m) { return constant_memory(m); };
 constexpr auto banks = [](auto const& m) { return bank(m); };
 
-// Outputs and states, through chunks in T, and in the plain order in double.
+// The distance between outputs and states by chunks in T and token by token in double.
 template <class T, class Make>
 double forward_apart(sizes const& n, wane::direction way, Make const& make) {
   memory<T> const m(2, n.time, 3, n.rows, n.columns);
@@ -141,7 +141,8 @@ TEST(Lags, EqualThePlainOrder) {
     }
 }
 
-// Gradients by chunks in T, and by micro-chunks, whose tests hold them to derivatives, in double.
+// The distance between gradients by chunks in T and by micro-chunks in double. Other tests compare
+// micro-chunks with derivatives.
 template <class T>
 double gradients_apart(sizes const& n) {
   memory<T> const m(2, n.time, 3, n.rows, n.columns);
@@ -207,7 +208,7 @@ TEST(Lags, EqualThePlainOrderWhereTheyStream) {
   EXPECT_LT(near.both(), 1e-6);
 }
 
-// A NaN reaches its own column from its own token on, and no other column.
+// A NaN reaches the outputs of its own column, from its own token on, and no others.
 TEST(Lags, KeepWhatIsNoNumberWhereItIs) {
   memory<float> m(1, 15, 1, 4, 20);
   m.value(0, 7, 0, 3) = std::numeric_limits<float>::quiet_NaN();
@@ -219,8 +220,8 @@ TEST(Lags, KeepWhatIsNoNumberWhereItIs) {
   });
 }
 
-// Rows that are reset, grow, or all but vanish in a token go another way, to the same end; those
-// that vanish within a chunk do not.
+// Rows that are reset, that grow, or that nearly vanish in one token are left to another runner.
+// Rows that vanish within a chunk are not.
 TEST(Lags, LeaveOtherDecaysToOthers) {
   for (double scale : {inf, -1., 1e4, 5e3}) {
     memory<double> m(1, 9, 1, 3, 18);

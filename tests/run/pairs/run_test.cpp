@@ -23,7 +23,7 @@ namespace {
 
 using support::tensor;
 
-// A memory with keys, and channels of their own beside it, 2 H T V numbers each.
+// A memory with keys beside channels, each with 2 H T V numbers.
 template <class T>
 struct sum_problem : gla_problem<T> {
   using channels = linear_recurrence<decay_as::log, T>;
@@ -101,7 +101,7 @@ TEST(Pair, KeepsTheLawsOfTheAdjoint) {
   }
 }
 
-// What each part gives alone, added up or divided, and the states they are left in.
+// A pair gives the sum or the quotient of the outputs of its parts, and leaves their states.
 TEST(Pair, IsWhatItsPartsGive) {
   constexpr index T = 50, H = 2, V = 7;
   nested_problem<double> const p({2, T, H, 3, V});
@@ -136,8 +136,8 @@ TEST(Pair, IsWhatItsPartsGive) {
   EXPECT_EQ(state.positions(), (std::vector<index>{T, T}));
 }
 
-// States kept on the way, saved, loaded and rolled back, are those of any recurrence; the memory of
-// the initial state may be that of the final one, strided and of another type.
+// States of a pair can be kept on the way, saved, loaded and rolled back. The initial state may
+// share its memory with the final one, strided and of another type.
 TEST(Pair, HasAStateAsOthers) {
   constexpr index T = 60, H = 2, V = 7;
   nested_problem<float> const p({1, T, H, 3, V});
@@ -178,7 +178,7 @@ TEST(Pair, HasAStateAsOthers) {
   EXPECT_LE(states.both(), 1e-6);
 }
 
-// The output may be the memory of an input of the first part, which the second may read too.
+// The output may overwrite an input of the first part that the second part reads too.
 TEST(Pair, WritesOverItsInput) {
   support::memory<float> const apart(1, 90, 2, 4, 9), over(1, 90, 2, 4, 9);
   auto const of = [](auto const& m) {
@@ -192,7 +192,7 @@ TEST(Pair, WritesOverItsInput) {
   y.for_each([&](auto... at) { ASSERT_EQ(over.value(at...), y(at...)); });
 }
 
-// Nothing is written behind the end of a sequence, whatever type the output is of.
+// Nothing is written behind the end of a sequence, for any type of the output.
 template <class Io>
 void expect_padding_untouched() {
   support::memory<Io> const m(2, 9, 3, 4, 5);
@@ -210,7 +210,7 @@ TEST(Pair, LeavesPaddingAlone) {
   expect_padding_untouched<bfloat16>();
 }
 
-// More outputs than a step has room for on its stack.
+// Heads with fewer and with more outputs than a step holds on its stack.
 TEST(Pair, StepsThroughHeadsOfAnyWidth) {
   for (index columns : {1023, 1024, 1025, 2500}) {
     support::memory<double> const m(1, 3, 1, 2, columns);
@@ -226,7 +226,7 @@ TEST(Pair, StepsThroughHeadsOfAnyWidth) {
   }
 }
 
-// A part in float beside one in double: both states are held in double, and added up in it.
+// One part is in float, the other in double: both states and their sum are in double.
 TEST(Pair, OfTwoPrecisionsIsOfTheWider) {
   support::memory<float> const m(1, 90, 2, 4, 9);
   gla<float, sequence_view<float const>, double> const wide(m.in(), m.decay.view());

@@ -57,7 +57,7 @@ TEST(AffineAdjoint, TokensThatReadBeforeTheyWrite) {
   expect_every_size<forgets::by_row, erases::no>(reads_first);
 }
 
-// The delta rule with a direct term, in plain factors, negative, zero and one among them.
+// The delta rule with a direct term and plain factors, among them negative ones, zero and one.
 struct corrects {
   static constexpr double factors[] = {1, 0.5, 0, -0.75, 1 - 1e-7, 0.93};
   memory<double> const& m;
@@ -90,7 +90,7 @@ TEST(AffineAdjoint, BackwardInTimeAndPacked) {
   EXPECT_LE(apart(op, op_exact, {.way = direction::reverse, .starts = starts}), 2e-6);
 }
 
-// log decays from -205 to 0, rows that are reset among others that are not.
+// Log decays go from -205 to 0, and some rows are reset while others are not.
 TEST(AffineAdjoint, StrongDecaysAndResets) {
   memory<float> m(1, 67, 2, 18, 33);
   memory<double> exact(1, 67, 2, 18, 33);
@@ -107,8 +107,8 @@ TEST(AffineAdjoint, StrongDecaysAndResets) {
       2e-6);
 }
 
-// A number that is none, in the state, a value or a key before a reset, or in a gradient behind it:
-// it goes where it goes when tokens are taken one by one.
+// A NaN or infinity in the state, a value or a key before a reset, or in a gradient after it,
+// reaches the same gradients as in the adjoint token by token.
 template <class Make>
 void expect_resets(Make const& make) {
   for (index at : {1, 6, 7, 8, 65, 68})

@@ -13,8 +13,9 @@ using support::index;
 
 enum class fades { never, by_element };
 
-// S <- w o S + k_i v_j, y_j = sum_i S_ij / max(sum_i S_i,last, 2); the last value is not read
-// but 1. Constant in time (`Constant`: the form of a bank), or with decays by element.
+// S <- w o S + k_i v_j, y_j = sum_i S_ij / max(sum_i S_i,last, 2). The last value is 1 and is not
+// read. Either the terms are constant in time (`Constant`: the form of a bank), or decays are by
+// element.
 template <class T, fades Decay, bool Constant>
 struct mean_memory {
   static constexpr bool is_time_invariant = Constant;
@@ -90,7 +91,7 @@ void expect_means(index rows, index columns) {
   EXPECT_LT(outputs.both(), bound) << rows << ", " << columns;
   EXPECT_LT(stepped.both(), bound) << rows << ", " << columns;
   EXPECT_LT(states.both(), bound) << rows << ", " << columns;
-  if constexpr (sizeof(T) <= 8) {  // a longer number has bits that mean nothing
+  if constexpr (sizeof(T) <= 8) {  // a long double has unused bits
     EXPECT_TRUE(y.margins_untouched());
     EXPECT_TRUE(steps.margins_untouched());
   }
@@ -110,7 +111,7 @@ TYPED_TEST(Normalised, DividesInEveryForm) {
     }
 }
 
-// Types without vectors go in order.
+// Types without vectors use the runner in_order.
 TEST(NormalisedInLongDouble, Divides) { expect_means<long double, fades::never, false>(3, 5); }
 
 }  // namespace

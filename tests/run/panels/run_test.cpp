@@ -27,7 +27,7 @@ using wane::direction;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float reset = -std::numeric_limits<float>::infinity();
 
-// The same in float and in double.
+// The same memory in float and in double.
 struct memories {
   memory<float> single;
   memory<double> exact;
@@ -36,7 +36,7 @@ struct memories {
   explicit memories(Sizes... sizes) : single(sizes...), exact(sizes...) {}
 };
 
-// How far outputs and states of the panels are from those of the plain order of `exact`.
+// The distance of outputs and states by panels from those of `exact` token by token.
 template <class Op, class Exact>
 double error_of_run(Op const& op, Exact const& exact, direction way = direction::forward,
                     std::vector<index> const& starts = {}) {
@@ -71,7 +71,7 @@ double error_of_run(Op const& op, Exact const& exact, direction way = direction:
   EXPECT_TRUE(fast.margins_untouched());
   return near.both();
 }
-// The same of an operator made of either memory.
+// The same for an operator made from either memory.
 template <class Make>
 double error_of_run(memories const& m, Make const& make, direction way = direction::forward,
                     std::vector<index> const& starts = {}) {
@@ -90,7 +90,7 @@ constexpr auto rwkv7 = []<class T>(memory<T> const& m) {
   return wane::rwkv7<T>(m.in(), m.decay.view(), {m.read.view(), m.write.view(), {}});
 };
 
-// Sums over some tens of rows: some roundings.
+// Sums over some tens of rows err by some roundings.
 template <class T>
 constexpr double bound = sizeof(T) == 4 ? 1e-6 : 2e-15;
 
@@ -131,7 +131,8 @@ TEST(Affine, RowsInLanes) {
     }
 }
 
-// Every head and column is had once, and no thread has more than its part and a piece of a head.
+// Each column of each head is in one share. No thread has more than its part and one piece of a
+// head.
 TEST(Affine, SharesHeadsEvenlyAmongThreads) {
   constexpr index columns = 64, strip = 8;
   for (index heads : {8, 9, 11, 13, 20})
@@ -143,7 +144,7 @@ TEST(Affine, SharesHeadsEvenlyAmongThreads) {
         for (index h = share.head; h < share.head + share.heads; ++h)
           for (index j = share.first; j < share.last; ++j)
             ++had[static_cast<std::size_t>(h * columns + j)];
-        // The thread that is free first takes it.
+        // The share goes to the thread that is free first.
         *std::min_element(busy.begin(), busy.end()) += share.heads * (share.last - share.first);
       }
       EXPECT_EQ(std::count(had.begin(), had.end(), 1), heads * columns);
@@ -162,7 +163,7 @@ TEST(Affine, BackwardInTimeAndPacked) {
   EXPECT_LE(error_of_run(m, make, direction::reverse, starts), bound<float>);
 }
 
-// Plain factors, negative, zero and one among them.
+// Plain factors, among them negative ones, zero and one.
 struct plain_factors {
   static constexpr double factors[] = {1, 0.5, 0, -0.75, 1 - 1e-7, 0.93};
   memory<double> const& m;
@@ -182,7 +183,7 @@ TEST(Affine, PlainFactors) {
   EXPECT_LE(error_of_run(plain_factors{m}, plain_factors{m}), bound<double>);
 }
 
-// log decays from -205 to 0, rows that are reset among others that are not.
+// Log decays go from -205 to 0, and some rows are reset while others are not.
 TEST(Affine, StrongDecaysAndResets) {
   memories m(1, 67, 2, 18, 33);
   auto const log_decay = [](index, index t, index, index i) {
@@ -195,7 +196,7 @@ TEST(Affine, StrongDecaysAndResets) {
   EXPECT_LE(error_of_run(m, keyed<forgets::by_row, erases::yes>), bound<float>);
 }
 
-// Whatever stood before a reset: a number that is none in the state, a key or a value.
+// A NaN in the state or a key, or an infinite value, does not pass a reset.
 TEST(Affine, NothingPassesAReset) {
   for (index bad : {0, 1, 2, 3, 4, 17})
     for (index at : {5, 6, 7, 8, 18}) {
@@ -218,7 +219,7 @@ TEST(Affine, NothingPassesAReset) {
     }
 }
 
-// A token that is wrong does not reach those before it.
+// A NaN does not reach earlier tokens.
 TEST(Affine, NanReachesNoEarlierToken) {
   memory<float> m(1, 12, 1, 20, 40);
   m.key(0, 6, 0, 3) = nan;
@@ -228,7 +229,7 @@ TEST(Affine, NanReachesNoEarlierToken) {
       [&](index, index t, index, index j) { EXPECT_EQ(std::isfinite(y(0, t, 0, j)), t < 6) << t; });
 }
 
-// Nor does a key reach rows that are not its own, where tokens do not fill a chunk.
+// A NaN in one row of a key reaches no other row of the state, also if tokens do not fill a chunk.
 TEST(Affine, NanOfAKeyStaysInItsRow) {
   for (index time : {1, 6, 8}) {
     memory<float> m(1, time, 1, 20, 40);
@@ -245,7 +246,7 @@ TEST(Affine, NanOfAKeyStaysInItsRow) {
   }
 }
 
-// One head, many threads: they share its columns, and change no bit.
+// Threads share the columns of a single head without changing a bit.
 TEST(Affine, ThreadsShareColumns) {
   memory<float> const m(1, 50, 1, 16, 150);
   auto const op = m.keyed<forgets::by_row, erases::yes>();

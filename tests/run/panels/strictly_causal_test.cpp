@@ -1,4 +1,4 @@
-// Tokens that read before they write: what that means, in a run and token by token.
+// Tokens that read before they write, against their definition, in a run and token by token.
 // SPDX-License-Identifier: MIT
 #include "support/strictly_causal.hpp"
 
@@ -19,8 +19,8 @@ using support::memory;
 using support::strictly;
 using support::tensor;
 
-// y_t = (w_t o S_{t-1})^T q_t + direct v_t (+ skip), with the states that the same tokens leave
-// when they write first.
+// y_t = (w_t o S_{t-1})^T q_t + direct v_t (+ skip). The states are those of tokens that write
+// first.
 template <class Op>
 void define(Op const& op, tensor<double>& y) {
   wane::recurrence_shape const s = op.shape();
@@ -43,7 +43,7 @@ void define(Op const& op, tensor<double>& y) {
       }
 }
 
-// How far a run, and steps, are from that.
+// Expects a run and steps to agree with `define`.
 template <class Op, class Exact>
 void expect_defined(Op const& plain, Exact const& exact, double bound) {
   using T = wane::accumulate_type<Op>;

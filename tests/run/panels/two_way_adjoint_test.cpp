@@ -16,7 +16,7 @@ using support::apart, support::arranged, support::by;
 using support::erases, support::forgets, support::index, support::memory, support::tensor;
 using wane::direction;
 
-// Rows fade as those of the first token do, and may say that this is so for all.
+// All tokens have the decays of the first one; `Constant` declares this.
 template <class T, bool Constant>
 struct fades_alike {
   static constexpr bool has_constant_decays = Constant;
@@ -63,7 +63,7 @@ TEST(TwoWayAdjoint, NoStateIsWantedWhereDecaysHaveNoGradient) {
   expect_near(alike, 150, 9, 20, {.starts = {0, 0, 1, 5, 80, 150}});
   expect_near(never, 150, 9, 20, {.way = direction::reverse, .starts = {0, 0, 1, 5, 80, 150}});
 }
-// The same without queries.
+// A memory without queries and decays.
 struct unasked {
   memory<double> const& m;
   wane::recurrence_shape shape() const { return {m.batch, m.time, m.heads, m.rows, m.columns}; }
@@ -80,7 +80,7 @@ TEST(TwoWayAdjoint, WithoutQueriesThereIsOneWay) {
   EXPECT_LE(apart<by::two_ways>(unasked{m}, unasked{m}), 1e-14);
 }
 
-// Read and written in lanes, where the tensors lie so and where they do not.
+// Tensors that can be read in lanes, tensors that cannot, and several threads.
 TEST(TwoWayAdjoint, InAnyStridesAndAnyThreads) {
   auto const gradients = []<class T>(T, support::arrangement how, int threads, bool two_ways) {
     using gla = wane::gla<T, wane::no_gate>;

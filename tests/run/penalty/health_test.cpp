@@ -1,4 +1,4 @@
-// watch: what it reports of a penalised memory is what theory says, and it runs as run does.
+// watch reports of a penalised memory what theory says, and its outputs are those of run.
 // SPDX-License-Identifier: MIT
 #include "wane/run/penalty/health.hpp"
 
@@ -50,8 +50,7 @@ TEST(PenaltyHealth, OfTheUnitRule) {
   EXPECT_GT(greatest, 1.01);
 }
 
-// Least squares never expand by more than a factor that M knows: the product of all steps is
-// lambda M^-1, as S_0 counts for what the keys have left of it.
+// The product of all steps of least squares is lambda M^-1, so M bounds how much they expand.
 TEST(PenaltyHealth, OfLeastSquares) {
   std::vector<penalty_health> const all = watched(vla_problem<double, rls, keys>(size), 7);
   ASSERT_EQ(all.size(), 60u / 7 + 1);
@@ -69,7 +68,7 @@ TEST(PenaltyHealth, OfRefreshesAndOfForgetting) {
            vla_problem<double, projective, directions>(size, {.lambda = 0.1, .refresh = {4, .2}}),
            5)) {
     EXPECT_LE(h.drift, 1e-12);
-    EXPECT_GE(h.step, 1 - 1e-12);  // a projection that is not orthogonal
+    EXPECT_GE(h.step, 1 - 1e-12);  // a projection, not always orthogonal
   }
   for (auto const& h : watched(vla_problem<double, rls, keys, gate>(size), 1)) {
     EXPECT_LE(h.drift, 1e-13);

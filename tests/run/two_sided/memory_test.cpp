@@ -1,4 +1,4 @@
-// Two-sided transforms and their adjoint ask for as much memory whatever the length.
+// Two-sided transforms and their adjoint allocate as much memory for every length.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ std::ptrdiff_t bytes_of(index tokens) {
 
 TEST(TwoSidedMemory, DoesNotGrowWithTheLength) {
   using enum spectra::window_shape;
-  (void)bytes_of<none>(1000);  // what OpenMP asks for once
+  (void)bytes_of<none>(1000);  // OpenMP allocates memory on its first use
   EXPECT_EQ(bytes_of<none>(1000), bytes_of<none>(20000));
   EXPECT_EQ(bytes_of<hann>(1000), bytes_of<hann>(20000));
 }
@@ -41,7 +41,7 @@ TEST(TwoSidedMemory, OfAStreamIsThatOfItsWindow) {
   two_sided_stream stream(op, op.future(), 1);
   stream.push({p.x.data(), 1, 20000, 1, 2},
               sequence_view<float>(y.data(), 1, stream.ready(20000), 1, 2));
-  EXPECT_LT(support::asked.largest, 20000);  // bytes, an eighth of the answers
+  EXPECT_LT(support::asked.largest, 20000);  // bytes, an eighth of the outputs
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// run_two_sided is the sum over lags behind and ahead, for every window, phase and way to lie.
+// run_two_sided is the sum over past and future lags, for every window, phase and layout.
 // SPDX-License-Identifier: MIT
 #include "wane/run/two_sided/run.hpp"
 
@@ -18,7 +18,7 @@ using support::laplace_problem, support::laplace_size, support::two_sided_sum;
 
 constexpr future_phase phases[] = {future_phase::conjugate, future_phase::same};
 
-// Windows shorter and longer than a sequence, of one token, and longer than a block.
+// Windows are shorter and longer than a sequence, of one token, and longer than a block.
 laplace_size const sizes[] = {
     {},
     {.batch = 1, .tokens = 6, .heads = 1, .columns = 2, .width = 9},
@@ -59,7 +59,8 @@ template <class Problem>
 using input_type = std::remove_cvref_t<decltype(std::declval<Problem>().x[0])>;
 template <class Problem>
 using number = widened<input_type<Problem>>;
-// What wane promises of a float state; else three roundings to a float output, or what doubles do.
+// A float state has the error that wane promises. Otherwise a float output has three roundings, and
+// a double output some eps.
 template <class Problem>
 constexpr double bound = sizeof(accumulate_type<typename Problem::operation>) == 8 ? 1e-6
                          : sizeof(number<Problem>) == 4                            ? 3 * 0x1p-24
@@ -127,7 +128,7 @@ TYPED_TEST(TwoSided, ThreadsDoNotChangeABit) {
   }
 }
 
-// The second part of a sequence, begun with the state that the first leaves.
+// A sequence in two parts: the second begins with the state after the first.
 TYPED_TEST(TwoSided, StatesAreThoseOfThePast) {
   using State = accumulate_type<typename TypeParam::operation>;
   TypeParam const p({.batch = 1, .tokens = 700});

@@ -1,4 +1,4 @@
-// two_sided_stream gives what run_two_sided does, as late as it says, however tokens come.
+// two_sided_stream gives the outputs of run_two_sided with its stated delay, for any pushes.
 // SPDX-License-Identifier: MIT
 #include "wane/run/two_sided/stream.hpp"
 
@@ -29,7 +29,7 @@ class TwoSidedStream : public ::testing::Test {
   using Io = std::remove_cvref_t<decltype(std::declval<Problem>().x[0])>;
   using Out = widened<Io>;
 
-  // The answers to all of a problem, pushed so many at a time.
+  // The outputs for all tokens of a problem, which are pushed `at_once` at a time.
   template <class Stream>
   static std::vector<Out> answers(Stream& stream, Problem const& p, index at_once) {
     index given = 0;
@@ -54,7 +54,7 @@ using WindowsThatEnd = ::testing::Types<
     laplace_problem<double, window_shape::hann>, laplace_problem<bfloat16, window_shape::hann>>;
 TYPED_TEST_SUITE(TwoSidedStream, WindowsThatEnd);
 
-// Twice: a stream that is finished begins anew.
+// The stream is used again after each finish, and then begins anew.
 TYPED_TEST(TwoSidedStream, IsTheSumOverLags) {
   for (laplace_size const& size : sizes)
     for (future_phase phase : {future_phase::conjugate, future_phase::same}) {
@@ -66,7 +66,7 @@ TYPED_TEST(TwoSidedStream, IsTheSumOverLags) {
         auto const y = this->answers(stream, p, at_once);
         support::nearness near;
         for (std::size_t i = 0; i < y.size(); ++i) near.add(static_cast<double>(y[i]), want[i]);
-        // Sums are in double, outputs of either side rounded.
+        // Sums are in double; the outputs of both sides are rounded.
         EXPECT_LE(near.of_largest(), sizeof(y[0]) == 4 ? 2e-7 : 1e-14) << at_once;
       }
     }

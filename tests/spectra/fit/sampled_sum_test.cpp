@@ -225,9 +225,9 @@ TEST(SampledSum, ReachesTheLongestHorizon) {
 }
 
 TEST(SampledSum, LooksAtEverySample) {
-  // One of 100000 is off by 1 %, where thinning would not find it: no sum that falls is nearer to
-  // it and its neighbours than half of that, but for the 1e-5 that the kernel falls by there; and
-  // the best is that near, but for the half per cent that a sample left out may be worse.
+  // One of 100000 samples is off by 1 %, where thinning would not find it. A falling sum errs there
+  // or at its neighbours by half of that, less the 1e-5 by which the kernel falls there. The best
+  // sum errs no more, but a sample that is left out may add half a per cent of it.
   sampled_kernel kernel = samples_of(power_law(0.5), lags_from(1, 100000));
   kernel.values[54320] *= 1.01;
   auto const sum = sum_of_terms(kernel, 20);
@@ -240,8 +240,8 @@ TEST(SampledSum, OfNoisySamplesIsAsNearAsTheNoise) {
   sampled_kernel kernel = samples_of(power_law(0.5), lags_from(1, 3000));
   noise next;
   for (double& value : kernel.values) value *= 1 + 0.05 * next();
-  // The kernel without noise is at most 0.05 / 0.95 of a sample off, so the best is no worse; the
-  // largest rise from one sample to a later one says what no falling sum can be nearer than.
+  // The kernel without noise errs by at most 0.05 / 0.95, so the best sum errs no more. Sums only
+  // fall, so the largest rise from one sample to a later one is a lower bound.
   auto const sum = sum_of_terms(kernel, 30);
   double least = kernel.values[0], bound = 0;
   for (double value : kernel.values) {

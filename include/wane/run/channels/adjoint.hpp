@@ -13,7 +13,7 @@
 
 namespace wane::impl {
 
-// Columns [first, last), in vectors V of them, or one by one where V is a number.
+// Columns [first, last) of a walk: in vectors if V is a simd, one by one if V is a number.
 template <class V, channelwise Op, class Out, class Gradients>
 class channel_adjoint {
  public:
@@ -37,7 +37,8 @@ class channel_adjoint {
     index const chunk = std::min(w.count, chunk_);
     index const chunks = chunk == 0 ? 0 : (w.count + chunk - 1) / chunk;
     auto const size = [&](index n) { return static_cast<std::size_t>(n * count_); };
-    // States at the start of each chunk and around each token of one; what comes back in time.
+    // kept: the states at the start of each chunk. states: those around each token of one chunk.
+    // cotangent: dL/dS after a token. later: the decay of the token that follows it.
     std::vector<V> kept(size(chunks)), states(size(chunk + 1)), cotangent(size(1));
     std::vector<decay_type> later(size(1));
     strips([&]<int R, class Columns>(Columns const(&columns)[R], index g) {
@@ -76,7 +77,8 @@ class channel_adjoint {
   static constexpr int width = columns_of<V>::width;
   static constexpr int abreast = 4;  // vectors of a strip
 
-  // body(columns, g) for the vectors from number g on, `abreast` of them or one.
+  // Calls body(columns, g) for strips of `abreast` vectors, then of one; g is the number of the
+  // first vector.
   template <class Body>
   void strips(Body const& body) const {
     index j = first_, g = 0;
@@ -96,7 +98,8 @@ class channel_adjoint {
       }
   }
 
-  // The state before token k is at states + k * stride; that after the last is written too.
+  // Advances all columns. The states before token k are read at states + k * stride; the states
+  // after it are written one stride later. With stride 0 the states are updated in place.
   void all_forward(walk const& w, V* states, index stride) const {
     for (index k = 0; k < w.count; k += rows_)
       strips([&](auto const& columns, index g) {
@@ -119,7 +122,8 @@ class channel_adjoint {
     }
   }
 
-  // `cotangent` is dL/dS after the token behind these, whose decay is `later`.
+  // Before the call, `cotangent` is dL/dS after the token that follows w, and `later` is the decay
+  // of that token. After the call both belong to the first token of w.
   template <int R, class Columns>
   [[gnu::noinline]] void backward(walk const w, Columns const (&columns)[R], V const* states,
                                   V* cotangent, decay_type* later) const {
@@ -153,7 +157,7 @@ class channel_adjoint {
   Gradients const& gradients_;
   index first_, last_, count_;
   index chunk_;  // tokens between kept states
-  index rows_;   // tokens that a strip stays with before its neighbour's turn
+  index rows_;   // tokens that a strip takes before the next strip's turn
 };
 
 template <channelwise Op, class Out, class Gradients, class State>

@@ -28,7 +28,7 @@ WANE_HOST_INLINE void walk_strip(Op const& op, walk w, Columns const (&columns)[
   }
 }
 
-// Columns [first, last) of a walk, whose states are at `carry` in the accumulating type.
+// Advances columns [first, last) of a walk in vectors; carry[j - first] is the state of column j.
 template <bool Stream, channelwise Op, class T, class Out>
 class column_runner {
  public:
@@ -74,7 +74,8 @@ class column_runner {
   sequence_view<Out> const& output_;
 };
 
-// Columns [first, last) of a walk by plain numbers: complex types, and operators without lanes.
+// Advances columns [first, last) of a walk one by one, for complex types, for operators without
+// lanes, and where columns are not neighbours in memory.
 template <channelwise Op, class T, class Out>
 void walk_columns_one_by_one(Op const& op, walk const& w, index first, index last, T* carry,
                              sequence_view<Out> const& output) {
@@ -89,13 +90,14 @@ void walk_columns_one_by_one(Op const& op, walk const& w, index first, index las
   }
 }
 
-// Tokens a strip stays with before its neighbour's turn: few when the rows stream from memory,
-// so that whole rows are touched in order, more when the data is in cache.
+// Tokens that a strip takes before the next strip's turn. A streaming run takes one, so that memory
+// is accessed row by row. Data in cache needs no such order.
 inline constexpr index rows_streaming = 1, rows_cached = 64;
 // Columns whose states are held in the first-level cache at a time.
 inline constexpr index columns_at_once = 2048;
 
-// Columns [first, last) of a walk; carry[j - first] is their state, before and after.
+// Advances columns [first, last) of a walk. carry[j - first] is the state of column j, before and
+// after.
 template <channelwise Op, class Out>
 void walk_columns(Op const& op, walk const& w, index first, index last,
                   sequence_view<Out> const& output, store_by how, accumulate_type<Op>* carry) {

@@ -1,4 +1,4 @@
-// Channelwise runs: which way the channels are read, and who shares a walk.
+// run for channelwise recurrences: selects how channels fill vectors and how threads share walks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace wane::impl {
 
-// How many channels share a vector that holds several tokens of each; 0 where columns fill vectors.
+// The number of channels that share a vector of several tokens; 0 if that is not possible.
 template <class Op, class Out>
 int channels_in_series(Op const& op, sequence_view<Out> const& output) {
   if constexpr (reads_tokens<Op>) {
@@ -23,7 +23,7 @@ int channels_in_series(Op const& op, sequence_view<Out> const& output) {
   return 0;
 }
 
-// Columns of a walk in vectors of columns.
+// A way to run channels: by column, in vectors of columns unless `how` is store_by::number.
 template <class Op, class Out>
 struct by_columns {
   Op const& op;
@@ -39,7 +39,7 @@ struct by_columns {
   }
 };
 
-// C channels at a time, in vectors of several tokens.
+// A way to run channels: C at a time, in vectors that hold several tokens of each.
 template <int C, class Op, class Out>
 struct by_series {
   Op const& op;
@@ -50,15 +50,16 @@ struct by_series {
     series_runner<C, Op, T, Out> const runner(op, output, first);
     runner(w, is_large<Out>(op.shape()), *reinterpret_cast<T(*)[C]>(carry));
   }
-  // A multiple of 16 vectors, and these aligned if the first is.
+  // Rounds up to a multiple of 1024 tokens. This is a multiple of 16 vectors, which series_effect
+  // needs, and keeps the alignment of vectors.
   index piece_tokens(index tokens) const { return (tokens + 1023) / 1024 * 1024; }
   void effect(walk const& w, auto* effects) const {
     series_effect<C, Op, team_vector<Op>>(op, w, effects);
   }
 };
 
-// Every walk by all threads, one walk after the other; false, and nothing done, where walks or
-// tokens make that no gain.
+// Runs the walks one after the other, each by all threads. Returns false and does nothing if
+// threads_over_time is off, if there are walks for all threads, or if there are too few tokens.
 template <class Op, class State, class Way>
 bool run_as_teams(Op const& op, run_options<State> const& options, int threads, Way const& way) {
   using T = accumulate_type<Op>;

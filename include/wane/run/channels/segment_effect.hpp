@@ -1,4 +1,4 @@
-// The effect of a piece of a walk on each channel, without writing anything.
+// The effect of a piece of a walk on the state of each channel, found without writing outputs.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace wane::impl {
 
-// The effect of many tokens with plain factors: their product is decay + lost, so that nothing is
-// rounded away that matters.
+// The effect of many tokens with plain factors: S -> (decay + lost) S + drive. `lost` holds what
+// rounding removes from the product `decay`, so that slow decays are not lost.
 template <class V>
 struct product_effect {
   V decay = V(1), lost = V(0), drive = V(0);
@@ -21,7 +21,7 @@ WANE_HOST_INLINE V apply(product_effect<V> const& e, V state) {
   return carried(split_decay<V>{e.decay, e.lost}, state, e.drive);
 }
 
-// The same with logs: their sum is log_decay + lost.
+// The effect of many tokens with log decays. The sum of the logs is log_decay + lost.
 template <class V>
 struct sum_effect {
   V log_decay = V(0), lost = V(0), drive = V(0);
@@ -35,8 +35,8 @@ template <class Op, class V>
 using effect_of =
     std::conditional_t<has_element_log_decay<token_of<Op>>, sum_effect<V>, product_effect<V>>;
 
-// `e` with an earlier piece of effect (whole + rest) s + drive in front of it. A product that
-// overflows, or a reset before which there was a NaN, leaves a drive that is not finite.
+// Puts an earlier piece with the effect S -> (whole + rest) S + drive in front of `e`. e.drive
+// becomes not finite if a product overflows, or if a NaN comes before a reset.
 template <class V>
 WANE_HOST_INLINE void prepend(product_effect<V>& e, V whole, V rest, V drive) {
   e.drive = multiply_add(e.decay, drive, multiply_add(e.lost, drive, e.drive));
@@ -62,7 +62,7 @@ WANE_HOST_INLINE void prepend_token(sum_effect<V>& e, Token const& x, Columns co
   prepend(e, x.log_decay(0, columns), x.value(columns));
 }
 
-// `e` with the effect of an earlier piece in front of it.
+// Puts the effect of an earlier piece in front of `e`.
 template <class V>
 WANE_HOST_INLINE void prepend(product_effect<V>& e, product_effect<V> const& earlier) {
   prepend(e, earlier.decay, earlier.lost, earlier.drive);
@@ -73,7 +73,8 @@ WANE_HOST_INLINE void prepend(sum_effect<V>& e, sum_effect<V> const& earlier) {
   e.lost = e.lost + earlier.lost;
 }
 
-// Less than 2^-100 of what came before is left, which counts as nothing.
+// Whether less than 2^-100 of the state before the piece is left in each lane. This counts as
+// nothing.
 template <class V>
 WANE_HOST_INLINE bool forgets_all(product_effect<V> const& e) {
   V const factor = e.decay + e.lost;
@@ -84,9 +85,9 @@ WANE_HOST_INLINE bool forgets_all(sum_effect<V> const& e) {
   return all_below(e.log_decay, V(-70));
 }
 
-// Effects of all columns of a walk, a vector of columns each. Rows are read in order, the last
-// first, until no earlier one matters; those of a block are joined first, since what is added to an
-// old sum is rounded as it is.
+// The effects of a walk on all columns, one for each vector of columns. Tokens are read from the
+// last to the first, until no earlier one matters. The tokens of a block are joined before they are
+// joined to the total, because each addition to the total rounds at the size of the total.
 template <channelwise Op, class V>
 [[gnu::noinline]] void column_effects(Op const& shared, walk const w, effect_of<Op, V>* effects) {
   constexpr index width = V::width, block_rows = 32;
@@ -95,7 +96,7 @@ template <channelwise Op, class V>
   int const rest = static_cast<int>(columns % width);
   index const strips = whole + (rest > 0);
   std::fill_n(effects, strips, effect_of<Op, V>{});
-  if constexpr (has_element_log_decay<token_of<Op>>)  // lanes without a column forget at once
+  if constexpr (has_element_log_decay<token_of<Op>>)  // lanes without a column count as forgotten
     for (int l = rest; rest > 0 && l < width; ++l) effects[whole].log_decay.v[l] = -1e4f;
   std::vector<effect_of<Op, V>> block(static_cast<std::size_t>(strips));
   for (index end = w.count; end > 0; end -= block_rows) {
@@ -115,9 +116,9 @@ template <channelwise Op, class V>
   }
 }
 
-// The effects of N vectors of tokens, as one vector whose lanes hold those of N tokens each: pairs
-// of neighbours are joined until one vector is left. read(n) gives vector n; `smallest` keeps the
-// least factor met.
+// Joins N vectors of tokens into one vector of windows, each of N tokens: pairs of neighbours are
+// joined until one vector is left. read(n) gives vector n. `smallest` is lowered to the least
+// factor read in each lane.
 template <int C, held Form, int N, class V, class Read>
 WANE_HOST_INLINE token_window<V> join_tokens(Read const& read, V taken, int n, V& smallest) {
   if constexpr (N == 1) {
@@ -136,8 +137,8 @@ WANE_HOST_INLINE token_window<V> join_tokens(Read const& read, V taken, int n, V
   }
 }
 
-// Effects of C channels whose tokens share vectors, repeated over the lanes; of a walk of whole
-// vectors of tokens, as many as a multiple of 16.
+// The effect of a walk on C channels whose tokens share vectors: lane l holds the effect on channel
+// l mod C. The walk must have a multiple of 16 vectors of tokens.
 template <int C, channelwise Op, class V>
 [[gnu::noinline]] void series_effect(Op const& shared, walk const w, effect_of<Op, V>* effects) {
   constexpr int width = V::width, tokens = width / C, at_once = 16;
@@ -163,7 +164,8 @@ template <int C, channelwise Op, class V>
         auto const x = token(k + n * tokens);
         return token_window<V>{x.decay(0, columns), x.value(columns)};
       };
-      // False, with the right form now known, where another one was right.
+      // Joins 16 vectors in the form `Form`. If another form is right, it sets `form` to that and
+      // returns false.
       auto const joins = [&]<held Form>(std::integral_constant<held, Form>) WANE_INLINE_LAMBDA {
         V smallest = V(1);
         auto x = join_tokens<C, Form, at_once>(read, form.taken, 0, smallest);
@@ -177,7 +179,7 @@ template <int C, channelwise Op, class V>
                 repeat_last<C>(x.drive));
         return true;
       };
-      // Neighbours are most often alike: the form is guessed.
+      // Neighbouring blocks mostly have the same form, so the last one is tried first.
       for (bool joined = false; !joined;)
         if (form.kind == held::whole)
           joined = joins(std::integral_constant<held, held::whole>{});

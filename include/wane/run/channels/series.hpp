@@ -10,9 +10,9 @@
 
 namespace wane::impl {
 
-// K vectors one after another, from windows of one token to windows of W / C; before[n] is the last
-// vector before them at level n. Level by level, so that the vectors advance abreast. (Kogge and
-// Stone 1973)
+// Widens the windows of K successive vectors from one token to W / C tokens. before[n] is the last
+// vector before them at level n. Each level is done for all vectors before the next level, so that
+// their operations overlap. (Kogge and Stone 1973)
 template <int C, held Form, int K, class V, int Levels>
 WANE_HOST_INLINE void widen_windows(token_window<V> (&x)[K], token_window<V> (&before)[Levels],
                                     V taken) {
@@ -29,7 +29,7 @@ WANE_HOST_INLINE void widen_windows(token_window<V> (&x)[K], token_window<V> (&b
   });
 }
 
-// Channels [column, column + C) of a walk.
+// Runs channels [column, column + C) of a walk.
 template <int C, channelwise Op, class T, class Out>
 class series_runner {
  public:
@@ -61,7 +61,7 @@ class series_runner {
  private:
   static constexpr std::uintptr_t token_bytes = C * sizeof(T);
 
-  // Bytes before the first output that lies at a multiple of whole vectors.
+  // Bytes from the first output to the next address that is a multiple of simd_bytes.
   std::uintptr_t misaligned_bytes(walk const& w) const {
     auto const address =
         reinterpret_cast<std::uintptr_t>(output_.element(w.token(0), columns_.first));
@@ -78,15 +78,16 @@ class series_runner {
     walk_columns_one_by_one(op_, w, columns_.first, columns_.first + C, carry, output_);
   }
 
-  // What goes on from block to block: the states a vector of tokens ago, the last windows of each
-  // level, and the form of their factors.
+  // The values that pass from block to block: the states after each token of the last vector, the
+  // last windows of each level, and the form of their factors.
   struct progress {
     vector state;
     windows before;
     held_form<vector> form;
   };
 
-  // The least and the greatest factor of a block in each lane, or log if the tokens state logs.
+  // The least and the greatest factor of a block in each lane. If the tokens give logs, these are
+  // logs.
   struct extremes {
     vector smallest = vector(T(1)), largest = vector(T(-1));
 
@@ -96,7 +97,8 @@ class series_runner {
           all_below(vector(-small_log<T>), smallest) && all_below(largest, vector(small_log<T>));
       return small ? held_form<vector>{held::less_one, vector(T(1))} : held_form<vector>{};
     }
-    // Products of greater ones may leave the range where the states do not.
+    // Whether products of the factors are safe. Products of larger factors may overflow although
+    // the states do not.
     bool may_multiply() const {
       return all_below(in_logs ? largest : at_least(-smallest, largest), vector(most_growth<T>));
     }
@@ -111,7 +113,7 @@ class series_runner {
     leave(now, carry);
   }
 
-  // Blocks of K vectors, from token k on.
+  // Runs blocks of K vectors from token `begin` on, as long as whole blocks are left.
   template <int K, int Direction, bool Stream>
   [[gnu::noinline]] void blocks(walk const w, index& begin, progress& all) const {
     series_runner const here = *this;  // a copy in registers, which no store can change
@@ -139,8 +141,9 @@ class series_runner {
     all = now;
   }
 
-  // Blocks as long as they keep the form; false at one that must go token by token. Channels of
-  // different forms change theirs here, until all have one for two blocks.
+  // Runs blocks as long as they keep the form. Returns false at a block that must go token by
+  // token. In the form by_channel, channels may change between the other two forms; the loop ends
+  // when all channels have the same form in two successive blocks.
   template <held Form, int K, int Direction, bool Stream>
   WANE_HOST_INLINE bool blocks_of(walk const& w, index& k, progress& now) const {
     for (; k + K * tokens <= w.count; k += K * tokens) {
@@ -155,7 +158,7 @@ class series_runner {
         break;
       }
       enter<Form>(x, now, states);
-      // A state that is not finite stays so.
+      // A state that is not finite stays so in a block, so its last vector is enough to check.
       if (!all_finite(states[K - 1]) || !range.may_multiply()) [[unlikely]]
         return false;
       now.state = states[K - 1];
@@ -175,7 +178,7 @@ class series_runner {
         w.batch, {w.first + Direction * n, Direction}, w.head, w.position + n};
   }
 
-  // Windows of one token each, with logs in place of factors if the tokens state these.
+  // Reads windows of one token each, with logs in place of factors if the tokens give logs.
   template <int Direction, int K>
   WANE_HOST_INLINE extremes read(walk const& w, index k, token_window<vector> (&x)[K]) const {
     extremes range;
@@ -221,7 +224,8 @@ class series_runner {
     }
   }
 
-  // Factors rounded within one vector cost nothing; what is carried on goes by sums of logs.
+  // Rounded factors join the tokens within one vector only. The sum of the logs carries the state
+  // from vector to vector, so slow decays are not rounded to 1.
   template <int K>
   WANE_HOST_INLINE static void enter_by_logs(token_window<vector> (&x)[K], vector state,
                                              vector (&states)[K]) {
@@ -235,7 +239,8 @@ class series_runner {
     });
   }
 
-  // States by logs leave no windows behind: with the other form they begin anew.
+  // Sets the form of the factors in `now`. enter_by_logs keeps no windows, so a change to or from
+  // it starts with windows of no tokens.
   static void change_form(progress& now, held_form<vector> const& form) {
     if (in_logs && form.kind != now.form.kind) {
       now.state = repeat_last<C>(now.state);

@@ -1,4 +1,4 @@
-// Tokens of a channelwise recurrence into a state where it lies.
+// step for channelwise recurrences: advances a state in place by the tokens of a walk.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,7 +6,8 @@
 
 namespace wane::impl {
 
-// Channels held on the stack where they are not neighbours in the state, or of another type.
+// Channels that are copied to the stack at a time, if they are not neighbours in the state or are
+// of another type.
 inline constexpr index channels_on_stack = 256;
 
 template <channelwise Op, class Out, class State>

@@ -34,17 +34,18 @@ class team_barrier {
   std::atomic<int> arrived_{0}, round_{0};
 };
 
-// Bytes of input that a member holds in its second-level cache between its two looks at a piece.
+// Bytes of input in a piece. All members but the first read their piece twice, the second time from
+// the second-level cache.
 inline constexpr index bytes_of_piece = index{192} << 10;
 
-// Columns go by vectors.
+// The vector of columns for which effects are found.
 template <class Op>
 using team_vector = simd<accumulate_type<Op>, simd_width<accumulate_type<Op>>>;
 
-// One walk by a team of threads.
+// Runs one walk by a team of threads.
 //   advance(piece, carry)  takes the state through a piece of the walk and writes its outputs
 //   effect(piece, effects) finds the effects of a piece
-// Pieces begin at multiples of `grain` tokens.
+// Stretches are multiples of `grain` tokens; `piece` is the length of a piece of a tile.
 template <class Op, class Advance, class Effect>
 class team_walk {
  public:
@@ -68,8 +69,8 @@ class team_walk {
         states_(static_cast<std::size_t>(members), std::vector<T>(strips_ * vector::width)),
         effects_(static_cast<std::size_t>(members) * 2, std::vector<segment>(strips_)) {}
 
-  // `carry` is the state of the columns, before and after. Where so many threads cannot be had, one
-  // does it all.
+  // `carry` is the state of the columns, before and after. If OpenMP gives fewer threads, one
+  // thread does all the work.
   void operator()(T* carry) {
     index done = 0;
     int last = 0;
@@ -88,8 +89,8 @@ class team_walk {
   }
 
  private:
-  // Where decays fade, each member takes one long stretch: the state at its start is that which the
-  // tokens just before it leave, if behind them nothing matters. False when for anyone it does.
+  // Each member runs one long stretch. It finds the state at its start from the look_back_ tokens
+  // before it, which must forget all earlier tokens. Returns false if they do not for some member.
   bool in_stretches(int me) {
     auto& e = effects_of(0, me);
     auto& state = states_[static_cast<std::size_t>(me)];
@@ -108,9 +109,10 @@ class team_walk {
     return true;
   }
 
-  // Member 0 carries the state through its own piece of a tile while the others find the effects of
-  // theirs; then the states at the start of all pieces are known, and the others go through their
-  // pieces again, now in cache, while member 0 is in the next tile, with half a piece more to do.
+  // In each tile, member 0 runs its own piece while the others find the effects of theirs. Then the
+  // states at the start of all pieces are known, and the others run their pieces, now in cache,
+  // while member 0 is in the next tile. Member 0 goes through its piece only once, so that piece is
+  // longer by half.
   void in_tiles(int me) {
     auto& state = states_[static_cast<std::size_t>(me)];
     for (index t = 0; t < tiles(); ++t) {
@@ -121,7 +123,8 @@ class team_walk {
         effect_(part_of(t, me), effects_of(t, me).data());
       }
       barrier_.wait();
-      // A product of factors may overflow where the states do not: then the tile goes in order.
+      // A product of factors may overflow although the states do not. Member 0 then runs the tile
+      // in order.
       bool in_order = false;
       for (int m = 1; m < members_; ++m)
         for (auto const& e : effects_of(t, m)) in_order |= !all_finite(apply(e, vector(T(1))));

@@ -9,28 +9,29 @@
 
 namespace wane::impl {
 
-// Factors beyond this are taken token by token: their product may leave the range where no state
-// does. Up to it a product that underflows takes at most 2^-94 of a state with it.
+// Blocks with larger factors are run token by token, because their product may overflow although no
+// state does. With factors up to this, a product that underflows loses at most 2^-94 of a state.
 template <class T>
 inline constexpr T most_growth = T(4);
 
-// Logs nearer to 0 are taken as e^log - 1, a series, and scanned in that form. A vector of tokens
-// leaves a sixteenth of the state or more, so that 1 + (e^log - 1) keeps its digits.
+// If all logs of a block are nearer to 0 than this, a series turns them into e^log - 1, and they
+// are scanned in the form less_one. A vector of tokens leaves a sixteenth of the state or more, so
+// that 1 + (e^log - 1) keeps its digits.
 template <class T>
 inline constexpr T small_log = T(0.17);
 
-// What tokens do to a state, S -> factor S + drive, in each lane for the tokens of a window that
-// ends there.
+// The effect of a window of tokens on a state, S -> factor S + drive. Each lane holds the window
+// that ends there.
 template <class V>
 struct token_window {
   V factor, drive;
 };
 
-// Products of factors near 1 are held less 1: rounding them would take away, with equal decays at
-// every token, what the state should forget.
+// How products of factors are held. Products near 1 are held as the product - 1. With equal decays
+// at every token, the rounding errors of the product itself would add up to a wrong decay.
 enum class held { whole, less_one, by_channel };
 
-// The form for a block of factors of C channels, and what is taken from those of each lane: 0 or 1.
+// The form of a block of factors, and what is subtracted from the factors of each lane: 0 or 1.
 template <class V>
 struct held_form {
   held kind = held::whole;
@@ -43,7 +44,8 @@ WANE_HOST_INLINE bool is_same(held_form<V> const& a, held_form<V> const& b) {
          all_below(b.taken - a.taken, V(0.5));
 }
 
-// A channel is near 1 when `smallest`, the least factor in each lane, is in all of its lanes.
+// The form of factors of which `smallest` is the least in each lane. A channel is near 1 if
+// `smallest` exceeds near_one in all of its lanes.
 template <int C, class V>
 WANE_HOST_INLINE held_form<V> form_of(V smallest) {
   constexpr int width = V::width;
@@ -60,7 +62,7 @@ WANE_HOST_INLINE held_form<V> form_of(V smallest) {
   return {held::by_channel, where_below(limit, smallest, V(1), V(0))};
 }
 
-// `first`, and after it `second`.
+// The window of `first` followed by `second`.
 template <held Form, class V>
 WANE_HOST_INLINE token_window<V> after(token_window<V> const& first, token_window<V> const& second,
                                        [[maybe_unused]] V taken) {
@@ -89,7 +91,7 @@ WANE_HOST_INLINE void scan_vector(token_window<V>& x, V taken = V(0)) {
   });
 }
 
-// Sums of the tokens up to each lane's, of the same channel.
+// The sum in each lane over the tokens of its channel, up to its own token.
 template <int C, class T, int W>
 WANE_HOST_INLINE simd<T, W> sum_vector(simd<T, W> x) {
   unroll<W>([&](auto n) WANE_INLINE_LAMBDA {

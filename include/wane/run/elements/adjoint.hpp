@@ -16,9 +16,10 @@ namespace wane::impl {
 template <class Op>
 concept has_element_adjoint = runs_by_elements<Op> && !time_invariant<Op>;
 
-// One walk. Keeps the states before every block of time and, of one strip of one block, the decays
-// and what they leave of the states. Sums over columns stay in lanes until all strips are done,
-// sums over the tokens of a block until the strip is.
+// The adjoint of one walk. It keeps the states before every block of time. For one strip of one
+// block it keeps the decays (decays_) and the derivatives of w s by what a token states (left_).
+// Sums over columns stay in lanes until all strips are done; sums over the tokens of a block stay
+// in lanes until the strip is done.
 template <has_element_adjoint Op, class Out, class Gradients>
 class element_adjoint {
  public:
@@ -125,7 +126,7 @@ class element_adjoint {
     walk const w = block(b);
     strip_decays<R, V, Op, Columns> const decays(op, w.head, columns, rows_);
     replay(op, w, columns, decays, kept(b));
-    // The decays of the token behind the block.
+    // The decays of the first token after the block, or 1 after the last block.
     Decay* const behind = decays_.data() + w.count * rows_ * R;
     for (index n = 0; n < rows_ * R; ++n) never_fade(behind[n]);
     if (b + 1 < blocks_) {
@@ -145,7 +146,8 @@ class element_adjoint {
         });
   }
 
-  // Forward again, with all that needs the states, which are then forgotten.
+  // Runs the block again and computes all that needs its states, which are not kept: the
+  // derivatives by decays, and the gradients of queries.
   template <int R, class Columns>
   WANE_HOST_INLINE void replay(Op const& op, walk const& part, Columns const (&columns)[R],
                                strip_decays<R, V, Op, Columns> const& decays, T const* before) {
@@ -186,7 +188,7 @@ class element_adjoint {
     }
   }
 
-  // The transposed recurrence.
+  // Runs the transposed recurrence, from the last token of the block to the first.
   template <int R, class Columns>
   WANE_HOST_INLINE void bring_back(Op const& op, walk const& w, Columns const (&columns)[R],
                                    strip_decays<R, V, Op, Columns> const& decays) {
@@ -267,7 +269,7 @@ class element_adjoint {
   std::vector<head_gradients<V>> sums_;
 };
 
-// Where the tensors lie in lanes and a strip has room for the rows.
+// Preconditions: columns are neighbours in all tensors, and there are at most rows_of_strip rows.
 template <has_element_adjoint Op, class Out, class Gradients, class State>
 void adjoint_elements(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {

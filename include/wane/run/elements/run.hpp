@@ -10,17 +10,17 @@
 
 namespace wane::impl {
 
-// With rows, decays by element, and all that depends on the column in lanes.
+// Memories with rows and decays by element, whose terms by column can be read in lanes.
 template <class Op>
 concept runs_by_elements = scannable<Op> && !channelwise<Op> && !normalised_recurrence<Op> &&
                            reads_lanes<Op> && decays_by_element<token_of<Op>>;
 
-// Columns of a strip, in vectors of their own, and tokens it stays with: few, so that keys, queries
-// and what streams past lie in cache until all strips have seen them.
+// The vectors of columns and the most rows of a strip, and the tokens that it takes before the next
+// strip's turn. The tokens are few, so that they stay in cache until all strips have read them.
 inline constexpr int vectors_of_strip = 4, rows_of_strip = 64;
 inline constexpr index tokens_of_strip = 32;
 
-// A token, at the columns of each vector of a strip.
+// The token x at the columns of each vector of a strip.
 template <class Token, class Columns, int R, int... n>
 WANE_HOST_INLINE auto in_columns(Token const& x, Columns const (&columns)[R],
                                  std::integer_sequence<int, n...>) {
@@ -28,7 +28,7 @@ WANE_HOST_INLINE auto in_columns(Token const& x, Columns const (&columns)[R],
   return std::array<Seen, R>{column_of(x, columns[n])...};
 }
 
-// The decays of a strip, row by row: with rates held from token to token where there are any.
+// The decays of a strip. If the operator has rates, they are read once and held for all tokens.
 template <int R, class V, class Op, class Columns>
 class strip_decays {
  public:
@@ -58,7 +58,7 @@ class strip_decays {
   std::conditional_t<in_rates, held, nothing> rates_;
 };
 
-// One strip over a walk; `state` has `rows` rows.
+// Runs one strip over a walk; `state` has `rows` rows.
 template <int R, class V, runs_by_elements Op, class Columns, class Out>
 WANE_HOST_INLINE void walk_elements(Op const& op, walk const& w, Columns const (&columns)[R],
                                     index rows, V (&state)[rows_of_strip][R],
@@ -97,8 +97,8 @@ WANE_HOST_INLINE void walk_elements(Op const& op, walk const& w, Columns const (
   }
 }
 
-// Columns [first, last) of a walk; states(i, j - first) holds their state, before and after, its
-// columns neighbours in memory.
+// Runs columns [first, last) of a walk. states(i, j - first) is the state of row i and column j,
+// before and after; its columns are neighbours in memory.
 template <runs_by_elements Op, class Out>
 class element_runner {
  public:
@@ -108,7 +108,7 @@ class element_runner {
 
   element_runner(Op const& op, sequence_view<Out> const& output) : op_(op), output_(output) {}
 
-  // Whether the tensors lie so that it can be used.
+  // Whether columns are neighbours in all tensors and a strip has room for the rows.
   bool usable() const {
     return (layout_of(op_) & layout_of(output_)).columns &&
            recurrence_shape(op_.shape()).rows <= rows_of_strip;
@@ -160,7 +160,7 @@ class element_runner {
   sequence_view<Out> const& output_;
 };
 
-// Where element_runner is usable.
+// Precondition: element_runner::usable().
 template <runs_by_elements Op, class Out, class State>
 void run_elements(Op const& op, sequence_view<Out> const& output,
                   run_options<State> const& options) {

@@ -1,4 +1,4 @@
-// The adjoint token by token: a walk in chunks of tokens, within a chunk groups of columns.
+// The adjoint token by token: a walk in chunks of tokens, and each chunk in groups of columns.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -28,10 +28,12 @@ class walk_adjoint {
       in_lanes_ = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
   }
 
-  // Where gradients are sums over columns, what a task does must not depend on the threads.
+  // The columns of a task do not depend on the number of threads, so that sums over columns have
+  // the same bits for any number.
   index piece_columns() const { return sums_columns && !once_a_head ? shape_.columns : 64; }
 
-  // Columns [first, last) of a walk; returns the sums over its tokens if the operator wants them.
+  // The adjoint of columns [first, last) of a walk. Returns the sums over its tokens if the
+  // operator is time-invariant.
   Sums operator()(walk const& w, index first, index last) const {
     if constexpr (gives_lanes<Op, Gradients>())
       if (in_lanes_) return in_vectors<simd<T, simd_width<T>>>(w, first, last);
@@ -63,14 +65,15 @@ class walk_adjoint {
     Op const op = op_;
     sequence_view<Out const> const dy = dy_;
     Gradients const gradients = gradients_;
-    // Sums of one chunk stay in lanes.
+    // For a time-invariant operator, the sums of one chunk stay in lanes.
     using Lanes = std::conditional_t<once_a_head && is_simd<V>, V, wider<T>>;
     index const rows = shape_.rows;
     index const chunk = std::clamp<index>(256 / rows, 16, 64);
     index const chunks = (w.count + chunk - 1) / chunk;
     auto const at = [](index i) { return static_cast<std::size_t>(i); };
     V const zero = V(T(0));
-    // States at the start of each chunk and around each token of one; what comes back in time.
+    // kept: the states at the start of each chunk. states: those around each token of one chunk.
+    // cotangent, pending and later: see column_adjoint::backward.
     std::vector<V> kept(at(chunks * count * rows), zero);
     std::vector<V> states(at((chunk + 1) * rows), zero);
     std::vector<V> cotangent(at(count * rows), zero), pending(at(count * rows), zero);
@@ -155,7 +158,7 @@ class walk_adjoint {
   bool in_lanes_ = false;
 };
 
-// Token by token, the columns of every walk in groups.
+// The adjoint token by token, for groups of columns of every walk.
 template <affine_recurrence Op, class Out, class Gradients, class State>
 void adjoint_in_order(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {

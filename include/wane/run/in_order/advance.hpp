@@ -1,4 +1,4 @@
-// One token: the meaning of a recurrence, which every other runner must match.
+// advance: one token of a recurrence, as it is defined; every runner must match it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -8,11 +8,12 @@
 
 namespace wane::impl {
 
-// So many columns go together that what a row brings, its decay above all, is found once for them.
+// The most columns that are advanced together. The terms of a row, above all its decay, are
+// computed once for all of them.
 inline constexpr int columns_together = 128;
 
-// One token into columns [first, first + count) of the state, at most columns_together; `to`
-// receives their outputs. They are summed in memory of the function's own, which no state overlaps.
+// Advances columns [first, first + count) of the state by one token; count <= columns_together.
+// `to` receives their outputs. The sums are local arrays, which the state cannot overlap.
 template <class V, class Token, class State, class Stride>
 WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& state, Stride stride,
                                       index first, int count, V* to) {
@@ -28,7 +29,7 @@ WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& stat
   if constexpr (has_erase<Token>) {
     for (index i = 0; i < rows; ++i) {
       V const read = V(x.erase_read(i));
-      if (read == V(0)) continue;  // what is not read may be anything: after a reset, say
+      if (read == V(0)) continue;  // a row that is not read may hold NaN
       State const* const row = &state(i, first);
       for (int n = 0; n < count; ++n)
         erased[n] = multiply_add(read, static_cast<V>(row[n * stride]), erased[n]);
@@ -70,8 +71,8 @@ WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& stat
   for (int n = 0; n < count; ++n) to[n] = y[n];
 }
 
-// One token: the state [rows, columns] is updated in place, and write(j, y) takes output j. Where
-// there is a denominator, its column goes first.
+// Advances the state [rows, columns] in place by one token; write(j, y) receives output j. A
+// denominator is computed before the outputs that it divides.
 template <affine_recurrence Op, class State, class Write>
 WANE_HOST_DEVICE void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   using V = accumulate_type<Op>;

@@ -9,7 +9,8 @@
 
 namespace wane::impl {
 
-// One group of columns (a simd of lanes, or one) of a walk. The arrays below are rows x 1 V.
+// The adjoint of one group of columns of a walk: the columns of a vector, or one. The arrays below
+// hold one V for each row.
 template <affine_recurrence Op, class V, class Columns, class Out, class Gradients>
 class column_adjoint {
  public:
@@ -17,7 +18,7 @@ class column_adjoint {
   using Token = token_of<Op>;
   using decay_type =
       decltype(widen<V>(decay_of(std::declval<Token>(), index{}, std::declval<Columns>())));
-  // Found once for a walk.
+  // Whether the decays are computed once for a walk.
   static constexpr bool constant_decays = time_invariant<Op> && !decays_by_element<Token>;
   using Sink = sink_of<Gradients, Op>;
 
@@ -46,9 +47,10 @@ class column_adjoint {
     }
   }
 
-  // `cotangent` holds dL/dS after the next token (by its decay `later`, 1 at the end), and
-  // `pending` what the next token's erase term adds; all are brought to this token. `before` and
-  // `after` are the states around it; `sums` receives what must be summed over columns.
+  // Takes the cotangent back through one token. Before the call, `cotangent` is dL/dS after the
+  // next token, `later` the decay of the next token (1 at the end), and `pending` the gradient from
+  // its erase term. After the call, all three are those of this token. `before` and `after` are the
+  // states before and after this token. `sums` receives the gradients that are summed over columns.
   template <class A>
   WANE_HOST_INLINE void backward(place<> at, V const* before, V const* after, V* cotangent,
                                  V* pending, decay_type* later, head_gradients<A>& sums) const {
@@ -62,7 +64,8 @@ class column_adjoint {
       sums.whole.direct += gathered<A>(multiply(conjugate(value), dy));
     }
     for (index i = 0; i < rows_; ++i) {
-      // g is dL/dS after this token; before it writes, its query may add to that.
+      // g is dL/dS after this token. A strictly causal token reads before it writes, so its query
+      // adds to the cotangent after that.
       V of_query = dy, arriving = V(T(0));
       if constexpr (has_query<Token>) of_query = multiply(V(conjugate(x.query(i))), dy);
       if constexpr (!strictly_causal<Token>) arriving = of_query;
@@ -89,7 +92,7 @@ class column_adjoint {
     if constexpr (has_erase<Token>)
       for (index i = 0; i < rows_; ++i) {
         auto const read = x.erase_read(i);
-        pending[i] = V(T(0));  // where nothing is read: after a reset, say
+        pending[i] = V(T(0));  // where nothing is read, even if erase_cotangent is NaN
         if (read != decltype(read)(0)) pending[i] = multiply(V(conjugate(read)), erase_cotangent);
         sums.rows[static_cast<std::size_t>(i)].erase_read +=
             gathered<A>(multiply(conjugate(before[i]), erase_cotangent));
@@ -105,7 +108,7 @@ class column_adjoint {
                               decays_by_element<Token> ? decay_gradients_ : nullptr});
   }
 
-  // What the first token hands to the initial state.
+  // dL/dS of the initial state, from the arrays of the first token.
   V initial_gradient(index i, V const* cotangent, V const* pending, decay_type const* later) const {
     V erased = V(T(0));
     if constexpr (has_erase<Token>) erased = pending[i];
@@ -132,7 +135,7 @@ class column_adjoint {
     return total;
   }
 
-  // What the key writes.
+  // The value that the key writes.
   template <class Seen>
   WANE_HOST_INLINE V written_of(Seen const& x, V erased) const {
     V const value = V(x.value(columns_));

@@ -1,4 +1,4 @@
-// Any recurrence, token by token: the order that all other runners must agree with.
+// run for any recurrence, token by token; all other runners must agree with it.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace wane::impl {
 
-// One walk; load(i, j) gives the state before, save(i, j, s) takes it after.
+// Runs one walk. load(i, j) gives the state before it, save(i, j, s) receives the state after it.
 template <diagonal_recurrence Op, class Out, class Load, class Save>
 void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output, Load const& load,
                    Save const& save) {
@@ -39,7 +39,7 @@ void run_in_order(Op const& op, sequence_view<Out> const& output,
                  });
 }
 
-// The tokens of one walk into a state that lies anywhere, without allocating.
+// Advances a state of any strides by the tokens of one walk, without allocating.
 template <diagonal_recurrence Op, class Out, class State>
 void step_in_order(Op const& op, walk const& w, sequence_view<Out> const& output,
                    view<State, 2> const& state) {

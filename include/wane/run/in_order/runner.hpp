@@ -1,4 +1,4 @@
-// The runner that takes any recurrence, token by token: the last of the table.
+// The runner that takes any recurrence, token by token. It is the last in the table of runners.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -55,7 +55,7 @@ class lag_adjoint {
   template <int N>
   void take(lag_chunks<Op, N> const& chunks, walk const& w) {
     auto const chunk = chunks(w, 0);
-    T products[N * N];  // of a token's output gradient and a token's value
+    T products[N * N];  // [t][i]: dL/dy_t . v_i
     if constexpr (of_keys) {
       load<N>(w);
       row_products<N, N>(output_gradients_.data(), row_stride(), values_.data(), row_stride(),
@@ -88,7 +88,7 @@ class lag_adjoint {
     }
   }
 
-  // The chunk that takes output gradients from the last token to the first.
+  // The chunk with time reversed: it takes output gradients from the last token to the first.
   template <int N>
   one_pass<T, N, fading::row> turned(one_pass<T, N, fading::row> const& chunk) const {
     for (index s = 0; s < padded_rows(); s += width) {
@@ -146,7 +146,7 @@ class lag_adjoint {
   aligned_numbers<T> values_, output_gradients_, reads_, writes_, of_rows_, terms_;
 };
 
-// Where the tensors lie in lanes and rows only fade.
+// Preconditions: columns are neighbours in all tensors, and only_fades(op).
 template <has_lags Op, class Out, class Gradients, class State>
 void adjoint_lags(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                   adjoint_options<State> const& options) {

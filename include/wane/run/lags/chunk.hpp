@@ -1,4 +1,4 @@
-// lag_chunks: N tokens with constant decays; a pair of tokens is one number for all columns.
+// lag_chunks: N tokens with constant decays; a pair of tokens has one weight for all columns.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -16,11 +16,11 @@ namespace wane::impl {
 
 // With the state M before tokens 0..N-1 and l_s the factor of row s,
 //   y_t = sum_s l_s^{t+1} M_s + sum_{i<=t} p_ti v_i
-//   p_ti = sum_s l_s^{t-i} k_is, and d_t more for i = t
+//   p_ti = sum_s l_s^{t-i} k_is, plus d_t for i = t
 //   M_s <- l_s^N M_s + sum_i l_s^{N-1-i} k_is v_i
-// and a query that is the same for all tokens multiplies l_s^{t+1} and the terms of p.
-// The adjoint is the same with time reversed, p transposed and the two sums over rows changing
-// places. Each column costs 2 S (1 + 1/N) + (N + 1)/2 multiply-adds a token, S being the rows.
+// A query is the same for all tokens. It multiplies l_s^{t+1} and the terms of p. The adjoint has
+// the same form with time reversed, p transposed and the two sums over rows exchanged. Each column
+// costs 2 S (1 + 1/N) + (N + 1)/2 multiply-adds a token, S being the rows.
 template <class Op>
 concept has_lags = reads_lanes<Op> && has_row_log_decay<token_of<Op>> && !has_skip<token_of<Op>> &&
                    !strictly_causal<token_of<Op>> && !normalised_recurrence<Op> &&
@@ -47,7 +47,7 @@ std::array<Token, N> repeated(Token const& x) {
   (std::make_index_sequence<N>());
 }
 
-// The chunks of N tokens of a head.
+// Makes the chunks of N tokens of a head.
 template <has_lags Op, int N>
 class lag_chunks {
  public:
@@ -90,7 +90,7 @@ class lag_chunks {
 
   held_decays<T> held() const { return {log_decays_.data(), rows_.padded(), N}; }
 
-  // Of tokens k to k + N - 1 of a walk; valid until the next.
+  // The chunk of tokens k to k + N - 1 of a walk. It is valid until the next call.
   chunk_type operator()(walk const& w, index k) const {
     if constexpr (time_invariant<Op>)
       return every_;
@@ -102,13 +102,13 @@ class lag_chunks {
   static constexpr int padded_pairs = (N * (N + 1) / 2 + width - 1) / width * width;
   static constexpr int pair(int t, int i) { return t * (t + 1) / 2 + i; }
 
-  // What term(s) gives of every row, in lanes where it takes them.
+  // Stores term(s) of every row s at `to`, in vectors if `term` takes lanes.
   template <class Term>
   void load(T* to, Term const& term) const {
     constexpr bool in_lanes = std::invocable<Term, lanes<width>>;
     rows_.template load<in_lanes>(to, true, term);
   }
-  // What a query, where there is one, makes of a vector of rows from s on.
+  // x times the queries of the rows from s on, or x itself if tokens have no query.
   WANE_HOST_INLINE vector read(index s, vector x) const {
     if constexpr (has_query<Token>) x = x * vector::load(queries_.data() + s);
     return x;
@@ -145,10 +145,11 @@ class lag_chunks {
   Op const& op_;
   panel_columns<T, 1> rows_;
   aligned_numbers<T> log_decays_, queries_, powers_, keys_, reads_, writes_;
-  chunk_type every_;  // of all tokens, where they are alike
+  chunk_type every_;  // the chunk of any N tokens, if the operator is time-invariant
 };
 
-// The state of some columns of a walk, held as held_decays holds it, and the chunks it passes.
+// The state of columns [first, last) of a walk, in the form of held_decays, and the makers of its
+// chunks.
 template <has_lags Op>
 struct lag_state {
   using T = accumulate_type<Op>;
@@ -162,7 +163,7 @@ struct lag_state {
         row_stride(row_stride_of<T>(columns.count())),
         numbers((rows + 1) * row_stride) {}
 
-  // Rows come in pairs: behind the last is one of zeros.
+  // Row s. A row of zeros follows the last one, so that rows can be read in pairs.
   T* row(index s) const { return numbers.data() + s * row_stride; }
 
   template <class Access>

@@ -12,17 +12,19 @@
 
 namespace wane::impl {
 
-// A factor within half an ulp of 1 would leave a state as it is, however often it is applied. So
-// the rows of a state are held as S_s / g_s, with g_s all that row s has faded since it was last
-// multiplied; that is done when it comes to 1 in 2, or after a million tokens. Decays then round a
-// few times in the memory of a row, however long that is. Where no row is so slow none is held.
+// A factor within half an ulp of 1 leaves a state as it is, however often it is applied. Row s of a
+// state is therefore held as S_s / g_s, where g_s is the decay of all tokens since the row was last
+// multiplied. The row is multiplied by g_s when g_s is about 1/2 or less, or after a million
+// tokens. Decays then round a row a few times within its memory, however long that is. If no row is
+// that slow, no row is held.
 template <class T>
 class held_decays {
  public:
   using vector = simd<T, simd_width<T>>;
   static constexpr int width = vector::width;
 
-  // Logarithms of constant decays, all <= 0: whole vectors of rows.
+  // log_decays: constants, all <= 0. rows: a multiple of the vector width. most_tokens: the most
+  // tokens of a pass.
   held_decays(T const* log_decays, index rows, int most_tokens)
       : rows_(rows),
         log_decays_(rows),
@@ -41,7 +43,8 @@ class held_decays {
     return factor_of(decay_from_log(tokens_.data()[s] * log_decays_.data()[s]));
   }
 
-  // The tokens as they act on rows that are held so; valid until the next.
+  // Converts the pass to rows in their held form, and counts its tokens. The result is valid until
+  // the next call.
   template <int N>
   one_pass<T, N, fading::row> operator()(one_pass<T, N, fading::row> const& tokens) {
     if (!holds_) return tokens;

@@ -12,7 +12,7 @@
 
 namespace wane::impl {
 
-// Columns [first, last) of a walk.
+// Runs columns [first, last) of a walk.
 template <has_lags Op, class Out>
 class lag_runner {
  public:
@@ -96,8 +96,8 @@ bool products_in_range(Op const& op) {
   return true;
 }
 
-// Whether chunks of lags can be used: tensors lie in lanes, no row is reset, and no product leaves
-// the range of its type.
+// Whether chunks of lags can be used: columns are neighbours in all tensors, no row is reset, and
+// no product leaves the range of its type.
 template <has_lags Op, class Out>
 bool lags_fit(Op const& op, sequence_view<Out> const& output) {
   return choose_stores(op, output) != store_by::number && only_fades(op) && products_in_range(op);

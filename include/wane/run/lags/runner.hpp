@@ -1,4 +1,4 @@
-// The runner of recurrences whose rows fade by constants: a pair of tokens is one number.
+// The runner of recurrences whose rows fade by constants: a pair of tokens has one weight.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -19,7 +19,8 @@ struct lags {
     run_lags(op, output, options);
   }
 
-  // Time-invariant recurrences have gradients of keys that are sums over tokens; those go in order.
+  // The gradients of keys of a time-invariant recurrence are sums over tokens, which in_order
+  // computes.
   template <class Op, class Out, class Gradients, class State>
   requires(!time_invariant<Op> && gives_lanes<Op, Gradients>()) static bool accepts_adjoint(
       Op const& op, sequence_view<Out> const& dy, Gradients const& to,

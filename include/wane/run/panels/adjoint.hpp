@@ -16,9 +16,9 @@ namespace wane::impl {
 template <class Op>
 concept has_panel_adjoint = runs_in_panels<Op> && !time_invariant<Op> && !channelwise<Op>;
 
-// `heads` heads of one sequence, beginning with the head of the walk. It keeps the states before
-// every block of time, and within the current block the state after each micro-chunk. Lanes: the
-// operator can give its columns in lanes and the sink can take them.
+// The adjoint of `heads` heads of one sequence, from the head of the walk on. It keeps the states
+// before every block of time, and within the current block the state after each micro-chunk. Lanes:
+// whether the operator gives its columns in lanes and the sink takes them.
 template <has_panel_adjoint Op, class Out, class Gradients, class State, bool Lanes>
 class panels_adjoint {
  public:
@@ -97,7 +97,7 @@ class panels_adjoint {
     return w;
   }
   walk block(index h, index b) const { return of_head(h).part(b * most_tokens, most_tokens); }
-  // Lists the lines that a block reads on the way back.
+  // Lists the cache lines that the adjoint of a block reads, so that they are prefetched.
   void want(walk const& w) {
     soon_.clear();
     soon_.add(ends_.op(), w);
@@ -134,7 +134,8 @@ class panels_adjoint {
     ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
                padded_rows());
   }
-  // The same token by token, for a chunk that resets a state with NaN or infinity in it.
+  // Does the work of take() token by token, for a chunk with a reset and numbers that are not
+  // finite.
   [[gnu::noinline]] void take_in_order(walk const& w, index h, index c, T const* before) {
     replay_.again_in_order(w, c).take_back(
         last_, before, cotangent(h), row_stride_, output_gradients_.data(),
@@ -162,8 +163,8 @@ class panels_adjoint {
   lines_ahead soon_;
 };
 
-// A task has as many heads as keep their states in this, so that a block of time is read while its
-// pages are known; one at least.
+// A task takes as many heads as keep their states in so many bytes, but at least one. It reads a
+// block of time for all of them while the translations of its pages are cached.
 inline constexpr index kept_bytes_per_task = index{24} << 20;
 
 template <bool Lanes, has_panel_adjoint Op, class Out, class Gradients, class State>

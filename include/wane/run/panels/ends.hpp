@@ -11,8 +11,8 @@
 
 namespace wane::impl {
 
-// Lanes: the operator can give its columns in lanes and the sink can take them; in_lanes says
-// whether the tensors of this call lie so.
+// Lanes: whether the operator gives its columns in lanes and the sink takes them. in_lanes: whether
+// columns are neighbours in the tensors of this call.
 template <affine_recurrence Op, class Out, class Gradients, bool Lanes>
 class adjoint_ends {
  public:
@@ -55,8 +55,8 @@ class adjoint_ends {
     return total;
   }
 
-  // Gives the gradients of a micro-chunk to the sink. values and dy are [tokens][padded columns];
-  // rows of one token are 5 strides apart.
+  // Gives the gradients of a micro-chunk to the sink. values and dy are [tokens][padded columns].
+  // rows is [tokens][5][stride], for each token the g of give_rows.
   void give(walk const& w, T const* values, T const* dy, T* rows, index stride) const {
     for (index t = 0; t < w.count; ++t, values += columns_.padded(), dy += columns_.padded()) {
       give_columns(w.token(t), values);

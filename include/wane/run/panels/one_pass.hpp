@@ -6,23 +6,24 @@
 
 namespace wane::impl {
 
-// N tokens: with P_t the decays up to token t, by row,
+// N tokens. With P_t the product of the decays up to token t, by row,
 //   y_t = (q_t P_t)^T S + sum_{s<=t} pairs_ts v_s,   S <- P_{N-1} S + sum_s (k_s P_{N-1}/P_s) v_s^T
 template <class T, int N, fading Fading>
 struct one_pass {
   static constexpr int width = simd_width<T>;
 
-  // By blocks of `width` rows: `reads` [N][width]; `writes` [N][width] and, where rows fade,
-  // P_{N-1} in two more, whole and rest.
+  // For each block of `width` rows, `reads` holds the q_t P_t, [N][width], and `writes` the k_s
+  // P_{N-1}/P_s, [N][width]. If rows fade, two more vectors of `writes` hold the two parts of
+  // P_{N-1}, whole and rest.
   T const *reads, *writes;
-  T pairs[N][N] = {};     // of a token and one before it, or itself
-  T whole = 1, rest = 0;  // P_{N-1} of a head that fades
+  T pairs[N][N] = {};     // [t][s]: the weight of v_s in y_t
+  T whole = 1, rest = 0;  // P_{N-1}, if a head fades as a whole
   // Cache lines to prefetch: `each` of them with every block of rows.
   void const* const* soon = nullptr;
   int each = 0;
 
-  // R vectors of columns of a state whose rows lie `row_stride` apart: load(t, r) gives vector r of
-  // token t's values, store(t, r, y) takes what it is answered.
+  // Takes R vectors of columns of a state through the tokens. Rows of the state are `row_stride`
+  // apart. load(t, r) gives vector r of v_t; store(t, r, y) receives vector r of y_t.
   template <int R, class Load, class Store>
   WANE_HOST_INLINE void take(index rows, T* state, index row_stride, Load const& load,
                              Store const& store) const {

@@ -1,4 +1,4 @@
-// A panel: some columns of a head's state, which take a micro-chunk at a time.
+// A panel: some columns of a head's state, advanced by one micro-chunk at a time.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -6,8 +6,8 @@
 
 namespace wane::impl {
 
-// The state after a micro-chunk, without its outputs. Leaves in `value` what keys write (the delta
-// rule's v - u), in `erased` the u. Tokens are `token_stride` apart.
+// Computes the state after a micro-chunk, without outputs. Then `value` holds what keys write
+// (under the delta rule v - u), and `erased` holds u. Tokens are `token_stride` apart.
 template <class Form, int R>
 struct panel_replay : panel_rows<Form, R> {
   using base = panel_rows<Form, R>;

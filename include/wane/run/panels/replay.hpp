@@ -14,8 +14,8 @@
 
 namespace wane::impl {
 
-// A block of tokens. Lanes: the operator can give its columns in lanes; in_lanes: the tensors of
-// this call lie so.
+// Replays a block of tokens. Lanes: whether the operator gives its columns in lanes. in_lanes:
+// whether columns are neighbours in the tensors of this call.
 template <affine_recurrence Op, bool Lanes>
 class replay {
  public:
@@ -43,9 +43,10 @@ class replay {
 
   static index chunks_of(walk const& w) { return (w.count + tokens - 1) / tokens; }
 
-  // The states of a block from the one before it: with `all`, one after the other at `after`;
-  // otherwise the last alone. Meanwhile the lines `soon` are prefetched. Where a chunk resets what
-  // is not finite, its tokens are taken one by one.
+  // Computes the states of a block from the state before it, and its terms. With `all`, it stores
+  // the states after each chunk one after the other at `after`, otherwise the last state alone. It
+  // prefetches the lines `soon` meanwhile. A chunk with a reset and numbers that are not finite is
+  // computed token by token.
   void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon) {
     index const chunks = chunks_of(w);
     for (index c = 0; c < chunks; ++c) gather(w, c);
@@ -68,7 +69,8 @@ class replay {
     });
   }
 
-  // Whether the state before a chunk and its values are finite in some columns.
+  // Whether the terms of chunk c are finite, and in columns [first, last) its values and the state
+  // before it.
   [[gnu::noinline]] bool finite(index c, T const* state, index first, index last) const {
     bool good = gather_.finite(chunks_[c]);
     for (index i = 0; i < rows_; ++i)
@@ -78,8 +80,8 @@ class replay {
     return good;
   }
 
-  // Chunk c, whose tokens are those of w, token by token. Its values are read again: panels left in
-  // their place what keys write.
+  // Chunk c, which holds the tokens of w, for its adjoint token by token. It reads the values
+  // again, because the panels replaced them by what the keys write.
   chunk_in_order<form> again_in_order(walk const& w, index c) {
     load_values(gather_.tokens_at(w, 0), c, w.count);
     return in_order(c);
@@ -87,7 +89,7 @@ class replay {
 
   panel_columns<T, widest> const& panels() const { return panels_; }
 
-  // Of chunk c of the block: what keys write and what is erased, [tokens][columns], and the terms.
+  // Chunk c of the block; what its keys write and what it erases, [tokens][columns]; its terms.
   micro_chunk<T> const& chunk(index c) const { return chunks_[c]; }
   T const* written(index c) const { return values_.data() + c * tokens * columns_; }
   T const* erased(index c) const { return erased_.data() + c * tokens * columns_; }

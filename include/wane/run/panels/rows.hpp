@@ -19,7 +19,8 @@ struct panel_rows {
   void const* const* soon = nullptr;
   int each = 0;
 
-  // to[n] = the sum over rows of term n of the row times the row. Terms are [row / width][block].
+  // to[n] = the sum over rows of term n of the row times the row. `terms` is [row / width][block],
+  // and a block begins with [N][width].
   template <int N>
   WANE_HOST_INLINE void read(T const* state, T const* terms, index block, vector (&to)[N][R]) {
     unroll<N>([&](auto n) WANE_INLINE_LAMBDA {
@@ -36,7 +37,8 @@ struct panel_rows {
     });
   }
 
-  // The state after the chunk, from that before it: keys write v, erase_writes u.
+  // Computes the state after the chunk from the state before it. Keys write v, erase_writes write
+  // u.
   WANE_HOST_INLINE void write(T const* before, T* after, vector const (&u)[tokens][R],
                               vector const (&v)[tokens][R]) {
     vector whole(chunk.whole), rest(chunk.rest);
@@ -64,8 +66,9 @@ struct panel_rows {
     });
   }
 
-  // u[t] holds what erase_read t finds in the state, v[t] a value. The tokens before add to what is
-  // erased; the delta rule writes v less that.
+  // Before the call, u[t] is the product of erase_read t with the state, and v[t] is a value. The
+  // writes of the tokens before t are added to u[t]. Under the delta rule, v[t] becomes v[t] -
+  // u[t].
   template <int t>
   WANE_HOST_INLINE void erase(vector (&u)[tokens][R], vector (&v)[tokens][R]) const {
     unroll<t>([&](auto s) WANE_INLINE_LAMBDA {
@@ -75,7 +78,7 @@ struct panel_rows {
     });
     if constexpr (Form::erasing == erasing::delta)
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA { v[t][r] = v[t][r] - u[t][r]; });
-    if (t >= chunk.count)  // of no token: what it finds need not be finite
+    if (t >= chunk.count)  // behind the last token, where u[t] may be NaN
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA { u[t][r] = v[t][r] = vector(T(0)); });
   }
 
@@ -86,7 +89,7 @@ struct panel_rows {
   }
 
  private:
-  // body(the terms of a row, where it lies)
+  // Calls body(terms of a row, offset of the row in the state) for every row.
   template <class Body>
   WANE_HOST_INLINE void for_rows(T const* terms, index block, Body const& body) {
     index at = 0;

@@ -21,7 +21,7 @@ namespace wane::impl {
 // Tokens of a block; their terms are gathered before the panels run.
 inline constexpr index tokens_at_once = 32;
 
-// The heads [first_head, last_head) of one sequence, and of their states the columns [first, last).
+// Runs `heads` heads of one sequence, in the columns [first, last) of their states.
 template <affine_recurrence Op, class Out, class State>
 class panel_runner {
  public:
@@ -54,7 +54,8 @@ class panel_runner {
         stores_(choose_stores(op, output)),
         in_lanes_((layout_of(op) & layout_of(output)).columns) {}
 
-  // A part of the walk of the first head, from states before to states after.
+  // Runs part w of the walk of the first head, and the same part of the other heads, from the
+  // states `before` to the states `after`.
   void operator()(walk w, index heads, state_view<State const> const& before,
                   state_view<State> const& after) {
     index const first_head = w.head;
@@ -73,8 +74,8 @@ class panel_runner {
   }
 
  private:
-  // The panels of a state lie one after the other, each [rows, its columns]. Calls
-  // body(row of the state, its first column, how many of them are there, and its numbers)
+  // The panels of a state lie one after the other, each [rows, its columns]. Calls body(row, first
+  // column, number of columns without padding, numbers of the row) for each of them.
   template <class Body>
   void for_rows(T* state, Body const& body) const {
     panels_.for_panels([&](index first, auto vectors) {
@@ -141,8 +142,8 @@ class panel_runner {
     return good;
   }
 
-  // Lists the memory of some tokens, so that the panels of `chunks` micro-chunks ask for it bit by
-  // bit, and returns how many lines at a time.
+  // Lists the cache lines of the tokens of w, which the panels of `chunks` micro-chunks prefetch.
+  // Returns the number of lines for one block of rows in one pass.
   int want(walk const& w, index chunks) {
     soon_.clear();
     soon_.add(op_, w);
@@ -185,7 +186,7 @@ class panel_runner {
   gatherer gather_;
   index rows_;
   panels panels_;
-  index columns_;  // with those that fill up
+  index columns_;  // with padding
   aligned_numbers<T> states_, reads_, writes_, terms_, values_, outputs_;
   micro_chunk<T> chunks_[chunks_at_once];
   lines_ahead soon_;
@@ -206,14 +207,15 @@ template <class Form, int R, class T = typename Form::scalar>
 struct panel_share {
   index head, heads, first, last;
 };
-// A sequence in shares, one or more for each of its part of the threads: groups of heads, so that a
-// block of time is read while its pages are known, and heads that are left over cut in columns.
+// The shares of a sequence, one or more for each of its threads. Heads form groups, so that a block
+// of time is read while the translations of its pages are cached. Heads that are left over are cut
+// into pieces of columns.
 inline std::vector<panel_share> shares_of(recurrence_shape const& shape, index sequences,
                                           int threads, index strip) {
   index const groups =
       std::clamp<index>((threads + sequences - 1) / std::max<index>(sequences, 1), 1, shape.heads);
   index const heads = shape.heads / groups, rest = shape.heads % groups;
-  // A multiple of as many pieces as there are groups.
+  // The heads left over give a multiple of `groups` pieces, as far as `strip` allows.
   index const piece_of_rest =
       columns_per_task(shape.columns, std::gcd(rest, groups), static_cast<int>(groups), strip);
   std::vector<panel_share> shares;
@@ -230,7 +232,7 @@ inline std::vector<panel_share> shares_of(recurrence_shape const& shape, index s
 template <runs_in_panels Op, class Out, class State>
 void run_panels(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
-  // A denominator divides all columns, so one task has them all.
+  // A denominator divides all columns, so one task takes all of them.
   index const strip =
       normalised_recurrence<Op> ? shape.columns : panel_runner<Op, Out, State>::panels::strip;
   int const threads = threads_to_use(options.threads);

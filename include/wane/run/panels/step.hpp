@@ -1,4 +1,4 @@
-// token_panel: one token into a state in place, in vectors of columns, for streaming.
+// token_panel: advances a state in place by one token, in vectors of columns, for streaming.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +13,7 @@ concept runs_in_panels =
     affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>> &&
     !has_skip<token_of<Op>>;
 
-// One token: the terms of its rows [row / width][kind][width], and its direct term.
+// A token: the terms of its rows, [row / width][kind][width], and its direct term.
 template <class T>
 struct token_terms {
   T const* terms;
@@ -22,9 +22,9 @@ struct token_terms {
   T direct = 0;
 };
 
-// Takes a token into R vectors of columns of a state, whose rows are `stride` apart. The state is
-// read twice where the token erases, the second time from the first cache. Compiled once for each
-// form, not for each operator.
+// Advances R vectors of columns of a state by a token; rows of the state are `stride` apart. If the
+// token erases, the state is read twice. Few columns are taken at once, so that their rows stay in
+// the first-level cache for the second read. Compiled once for each form, not for each operator.
 template <class Form, bool Strictly, int R, class T = typename Form::scalar>
 [[gnu::noinline]] void take_token(token_terms<T> const& x, T* state, index stride, T const* values,
                                   T* outputs) {
@@ -38,7 +38,7 @@ template <class Form, bool Strictly, int R, class T = typename Form::scalar>
     y[r] = x.has_direct ? vector(x.direct) * value[r] : vector(T(0));
   });
   auto const none_is_zero = [](vector v) { return all_below(vector(T(0)), at_least(v, -v)); };
-  // body(the terms of a block of rows, how many, its first row)
+  // Calls body(terms of a block of rows, number of rows, address of its first row).
   auto const for_blocks = [&](auto const& body) WANE_INLINE_LAMBDA {
     T const* terms = x.terms;
     T* row = state;
@@ -111,7 +111,7 @@ class token_panel {
       many_ = aligned_numbers<T>(gather_.numbers_of_token());
   }
 
-  // state: rows x columns, without gaps between columns.
+  // Whether columns are neighbours in the tensors and in `state`, and fill a vector or more.
   static bool takes(Op const& op, sequence_view<Out> const& output, view<T, 2> const& state) {
     return lanes_fit && (layout_of(op) & layout_of(output)).columns && state.stride[1] == 1 &&
            state.extent[1] >= width;
@@ -174,7 +174,7 @@ class token_panel {
   aligned_numbers<T> many_;  // the terms of a token with more than 128 rows
 };
 
-// The tokens of one walk, into a state that token_panel takes.
+// Advances a state by the tokens of one walk. Precondition: token_panel::takes().
 template <runs_in_panels Op, class Out>
 void step_panels(Op const& op, walk const& w, sequence_view<Out> const& output,
                  view<accumulate_type<Op>, 2> const& state) {

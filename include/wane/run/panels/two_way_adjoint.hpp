@@ -23,7 +23,7 @@ concept has_two_way_adjoint =
 // With S the states and G the cotangents dL/dS of a walk, decays left out,
 //   dL/dq_t = S_t dL/dy_t        from the first token to the last
 //   dL/dk_t = G_t v_t, dL/dv_t = G_t^T k_t, G_{t-1} = G_t + q_t dL/dy_t^T    from the last back
-// so that S and G are never needed at the same time. The first way keeps T x rows numbers.
+// S and G are thus never needed at the same time. The first way keeps T x rows numbers.
 template <has_two_way_adjoint Op, class Out, class Gradients, bool Lanes>
 class two_way_adjoint {
  public:
@@ -83,7 +83,8 @@ class two_way_adjoint {
   index products_of_chunk() const { return tokens * padded_rows(); }
   walk part(index c) const { return walk_.part(c * tokens, tokens); }
 
-  // Chunk c, and its values and output gradients; prefetches chunk `next` meanwhile.
+  // Gathers chunk c, loads its values and output gradients, and lists the lines of chunk `next`, so
+  // that they are prefetched.
   micro_chunk<T> take(index c, index next) {
     walk const w = part(c);
     soon_.clear();
@@ -144,7 +145,8 @@ class two_way_adjoint {
                padded_rows());
   }
 
-  // to[row / width][t][row % width] = the sum over columns of that row of the state and token t's.
+  // to[row / width][t][row % width] = the product of that row of the state with the columns of
+  // token t.
   [[gnu::noinline]] void multiply(T const* columns, T* to) const {
     for (index i = 0; i < rows_; i += rows_together) {
       T all[tokens * rows_together];
@@ -156,7 +158,7 @@ class two_way_adjoint {
     }
   }
 
-  // The chunk as it takes output gradients from the last token to the first.
+  // The chunk with time reversed: it takes output gradients from the last token to the first.
   one_pass<T, tokens, form::fading> turned(micro_chunk<T> const& chunk) const {
     T *read = turned_reads_.data(), *write = turned_writes_.data();
     constexpr int decays = form::writes - form::keys;
@@ -215,7 +217,8 @@ class two_way_adjoint {
   lines_ahead soon_;
 };
 
-// The least columns for this adjoint: kept states take rows x columns numbers every 64 tokens.
+// The fewest columns for which this adjoint is used. With fewer, kept states are small: they take
+// rows x columns numbers every 64 tokens.
 inline constexpr index least_two_way_columns = 32;
 
 // Constant decays must only fade.
