@@ -36,7 +36,7 @@ set(cuda_includes "^(cuda|cub|thrust|nv|cooperative_groups)|^(mma|curand|cublas|
 set(cuda_files "^cuda/")
 set(fibers_includes "^(ucontext|sanitizer/[a-z_]+)[.]h$")
 set(fibers_files "^testing/fibers[.]hpp$")
-set(compiler_includes "^(omp|[a-z0-9]*intrin|arm_[a-z0-9]+)[.]h$")
+set(compiler_includes "^(omp|sched|[a-z0-9]*intrin|arm_[a-z0-9]+)[.]h$")
 set(compiler_files ".")
 
 # The room of a header below include/wane: "numbers" of core/numbers/simd.hpp.

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -195,38 +197,35 @@ void load_state(std::istream& from, std::string_view operator_name, State&& stat
 //
 // The same for a file that holds one state and nothing else. save_state writes PATH.part and then
 // renames it, so that readers find either the old file or the new one. Only one writer at a time
-// may save to a path.
+// may save to a path, which is a std::string or converts to one, as std::filesystem::path does.
 template <class State>
-void save_state(std::filesystem::path const& path, std::string_view operator_name,
-                State const& state) {
-  std::filesystem::path part = path;
-  part += ".part";
-  std::error_code failure;
+void save_state(std::string const& path, std::string_view operator_name, State const& state) {
+  std::string const part = path + ".part";
   std::ofstream to(part, std::ios::binary | std::ios::trunc);
-  require(to.good(), part.string(), " cannot be opened; its folder must be there, and writable");
+  require(to.good(), part, " cannot be opened; its folder must be there, and writable");
   try {
-    impl::write_state(to, operator_name, state_view(state), part.string());
+    impl::write_state(to, operator_name, state_view(state), part);
     to.close();
-    require(to.good(), part.string(), " could not be written; the disk may be full");
-    std::filesystem::rename(part, path, failure);
-    require(!failure, path.string(), " cannot be replaced: ", failure.message());
+    require(to.good(), part, " could not be written; the disk may be full");
+    bool const replaced = std::rename(part.c_str(), path.c_str()) == 0;
+    require(replaced, path, " cannot be replaced: ", std::strerror(errno));
   } catch (...) {
     to.close();
-    std::filesystem::remove(part, failure);
+    std::remove(part.c_str());
     throw;
   }
 }
 template <class State>
-void load_state(std::filesystem::path const& path, std::string_view operator_name, State&& state) {
+void load_state(std::string const& path, std::string_view operator_name, State&& state) {
   state_view const to(state);
   using T = typename decltype(to.values)::value_type;
   static_assert(std::is_convertible_v<decltype(to), state_view<T>>,
                 "wane::load_state: the state is a view of constants; it must be writable");
   impl::state_file_header const expected = impl::header_of(operator_name, to);
   std::ifstream from(path, std::ios::binary);
-  require(from.good(), path.string(), " cannot be opened; it must be a file that may be read");
-  auto const found = impl::read_state<T>(from, expected, path.string());
-  require(from.peek() == std::ifstream::traits_type::eof(), path.string(),
+  require(from.good(), path, " cannot be opened; it must be a file that may be read");
+  auto const found = impl::read_state<T>(from, expected, path);
+  require(from.peek() == std::ifstream::traits_type::eof(), path,
           " goes on behind its state; it must end there");
   found.into(to);
 }

@@ -28,8 +28,7 @@ class chunk_pairs {
  public:
   WANE_HOST_DEVICE chunk_pairs(M& machine, Arguments const& a) : machine_(machine), a_(a) {}
 
-  // Calls body(j, n) for every column of this thread: its n-th column, n a compile-time constant,
-  // is column j of the block.
+  // Calls body(j, n) for every column of this thread; its n-th column is column j of the block.
   template <class Body>
   WANE_INLINE void for_columns(Body const& body) const {
     static_assert(Config::columns % form::lanes == 0);
@@ -69,8 +68,7 @@ class chunk_pairs {
     bool resets, alone;
   };
 
-  // Finds all products of a chunk that its columns need. A barrier must precede it. Ends with a
-  // barrier.
+  // Finds all products that the columns need. A barrier must precede it; it ends with one.
   WANE_INLINE void prepare(resetting how) const {
     if constexpr (form::by_row) {
       for (int i = machine_.thread(); i < form::rows; i += Config::threads) scale_row(i, how);
@@ -172,16 +170,14 @@ class chunk_pairs {
       if (t == 0) put_whole(0, whole, how);
     }
   }
-  // Stores the decay of a whole chunk, of row i or of the head. `whole` is a logarithm where
-  // in_logs.
+  // Stores the decay of a whole chunk, of row i or of the head. in_logs: `whole` is a logarithm.
   WANE_INLINE void put_whole(int i, float whole, resetting how) const {
     split_decay<float> p = {whole, 0.f};
     if constexpr (form::in_logs)
       p = decay_from_log(whole);
     else if (whole >= near_one<float>)
       p = {1.f, whole - 1.f};
-    // A decay that float rounds to 0 is no reset: it must keep a NaN, so the least float stands for
-    // it.
+    // A decay that float rounds to 0 is no reset: it keeps a NaN, so it becomes the least float.
     if (!how.resets && factor_of(p) == 0.f) p = {std::numeric_limits<float>::min(), 0.f};
     // Rows that pad the state are reset, so that 0 times NaN cannot appear in them.
     if (form::by_row && i >= a_.shape.rows) p = {0.f, 0.f};

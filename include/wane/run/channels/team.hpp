@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <cmath>
-#include <thread>
 #include <vector>
 
 #include "wane/core/numbers/simd_lanes.hpp"
@@ -26,7 +27,7 @@ class team_barrier {
       return;
     }
     for (int spins = 0; round_.load(std::memory_order_acquire) == round; ++spins)
-      if (spins > 4096) std::this_thread::yield();
+      if (spins > 4096) sched_yield();
   }
 
  private:
