@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <optional>
 #include <random>
 #include <wane/spectra/orders/order_weights.hpp>

@@ -29,8 +29,8 @@ class chunk_in_order {
         values_(values),
         value_stride_(value_stride) {}
 
-  // The state after the chunk in columns [first, last), which may replace the state before it.
-  // Rows of states are `stride` apart. outputs: [token][value_stride], or null.
+  // Computes the state after the chunk in columns [first, last); `after` may be `before`. Rows of
+  // states are `stride` apart. outputs: [token][value_stride], or null.
   [[gnu::noinline]] void advance(index first, index last, T const* before, T* after, index stride,
                                  T* outputs) const {
     std::vector<T> states(size(2 * rows_));
@@ -52,7 +52,8 @@ class chunk_in_order {
     index rows_padded;
     bool in_logs;  // decays
   };
-  // Takes the cotangent of the state back through the chunk, in columns [0, last).
+  // Takes the cotangent of the state back through the chunk, in columns [0, last). The columns
+  // behind, which pad the rows, become zero.
   [[gnu::noinline]] void take_back(index last, T const* before, T* cotangent, index stride,
                                    T const* output_gradients, gradients const& to) const {
     std::vector<T> states(size((tokens + 1) * rows_)), back(size(rows_)), pending(size(rows_));
@@ -71,6 +72,8 @@ class chunk_in_order {
       for (index i = 0; i < rows_; ++i)
         cotangent[i * stride + j] = carry(0, i, back[size(i)], pending[size(i)]);
     }
+    for (index i = 0; i < rows_; ++i)
+      std::fill(cotangent + i * stride + last, cotangent + (i + 1) * stride, T(0));
   }
 
  private:

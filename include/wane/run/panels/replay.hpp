@@ -63,7 +63,7 @@ class replay {
           take_panel<vectors>({chunks_[c], rows_, row_stride_, lines, each}, from + first,
                               to + first, c * tokens * columns_ + first);
         else
-          in_order(c).advance(first, last, from, to, row_stride_, nullptr);
+          advance_in_order(c, first, last, from, to);
         from = to;
       }
     });
@@ -98,6 +98,14 @@ class replay {
  private:
   chunk_in_order<form> in_order(index c) const {
     return {chunks_[c], terms(c), rows_, strictly_causal<Token>, written(c), columns_};
+  }
+  // Columns behind the last, which pad the rows, become zero.
+  [[gnu::noinline]] void advance_in_order(index c, index first, index last, T const* before,
+                                          T* after) const {
+    index const end = std::min(last, panels_.last);
+    in_order(c).advance(first, end, before, after, row_stride_, nullptr);
+    for (index i = 0; i < rows_; ++i)
+      std::fill(after + i * row_stride_ + end, after + i * row_stride_ + last, T(0));
   }
   void gather(walk const& w, index c) {
     index const k = c * tokens, count = std::min<index>(tokens, w.count - k);
