@@ -17,19 +17,6 @@ namespace wane::impl {
 // after s, not as quotients.
 inline constexpr int micro_tokens = 4;
 
-// The terms of a row of a token. Its decay is stored as a factor and in the two parts of
-// split_decay.
-enum term_kind : int {
-  key_term,
-  query_term,
-  erase_read_term,
-  erase_write_term,
-  factor_term,
-  whole_term,
-  rest_term,
-  term_kinds
-};
-
 enum class fading { none, head, row };
 enum class erasing { none, delta, general };
 
@@ -57,8 +44,9 @@ struct panel_form {
   static constexpr int reads = micro_tokens * (Erasing == erasing::none ? 1 : 2);
   static constexpr int keys = micro_tokens * (Erasing == erasing::general ? 2 : 1);
   static constexpr int writes = keys + (Fading == fading::row ? 2 : 0);
-  // The terms themselves, by kind and token.
-  static constexpr int terms = term_kinds * micro_tokens;
+  // Vectors of an adjoint: keys, queries, erase_reads and erase_writes, not faded, and decays as
+  // factors.
+  static constexpr int terms = 5 * micro_tokens;
 };
 
 // Dot products between rows of two tokens, [t][s], faded as in the sums above. Only products that

@@ -68,13 +68,13 @@ class panels_adjoint {
       for (index h = 0; h < heads_; ++h) {
         soon_.clear();
         soon_.add(ends_.op(), h + 1 < heads_ ? block(h + 1, b) : block(0, b + 1));
-        replay_(block(h, b), kept(h, b), kept(h, b + 1), false, soon_);
+        advance(block(h, b), kept(h, b), kept(h, b + 1), false);
       }
     for (index b = blocks_ - 1; b >= 0; --b)
       for (index h = 0; h < heads_; ++h) {
         walk const w = block(h, b);
         soon_.clear();
-        replay_(w, kept(h, b), states_.data(), true, soon_);
+        advance(w, kept(h, b), states_.data(), true);
         want(h + 1 < heads_ ? block(h + 1, b) : block(0, std::max<index>(b - 1, 0)));
         int const each = soon_.spread(Replay::chunks_of(w) * rows_);
         void const* const* soon = soon_.begin();
@@ -106,6 +106,13 @@ class panels_adjoint {
         soon_.add(ends_.output_gradient().element(w.token(k), 0), last_);
   }
 
+  void advance(walk const& w, T const* before, T* after, bool all) {
+    replay_(w, before, after, all, soon_,
+            [&](walk const& part, index first, index last, T const* from, T* to) {
+              in_order().replay(part, first, last, from, to);
+            });
+  }
+
   // Takes the cotangent back through micro-chunk c of a block.
   void take(walk const& w, index h, index c, T const* before, void const* const* soon, int each) {
     ends_.load_output_gradients(w, output_gradients_.data());
@@ -114,7 +121,7 @@ class panels_adjoint {
     if (chunk.resets && !(replay_.finite(c, before, 0, columns_) &&
                           all_finite(static_cast<T const*>(later), state_size()) &&
                           all_finite(output_gradients_.data(), tokens * columns_)))
-      return take_in_order(w, h, c, before);
+      return take_in_order(w, h, before);
     replay_.panels().for_panels([&](index first, auto vectors) {
       bring_back<vectors>({chunk, rows_, row_stride_}, later + first, first);
     });
@@ -134,15 +141,6 @@ class panels_adjoint {
     ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
                padded_rows());
   }
-  // Does the work of take() token by token, for a chunk with a reset and numbers that are not
-  // finite.
-  [[gnu::noinline]] void take_in_order(walk const& w, index h, index c, T const* before) {
-    replay_.again_in_order(w, c).take_back(
-        last_, before, cotangent(h), row_stride_, output_gradients_.data(),
-        {value_gradients_.data(), row_gradients_.data(), padded_rows(), decays_in_logs<Token>});
-    ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
-               padded_rows());
-  }
   template <int R>
   [[gnu::noinline]] void bring_back(panel_rows<form, R> const& rows, T const* later, index first) {
     panel_adjoint<form, R>{rows,
@@ -152,6 +150,27 @@ class panels_adjoint {
                            erased_gradients_.data() + first,
                            columns_}
         .take();
+  }
+
+  chunk_in_order<Op, Out, Gradients> in_order() const {
+    return {ends_.op(), ends_.output_gradient(), ends_.gradients(), row_stride_};
+  }
+  // Does the work of take() token by token, for a chunk with a reset and numbers that are not
+  // finite.
+  [[gnu::noinline]] void take_in_order(walk const& w, index h, T const* before) {
+    std::vector<head_gradients<T>> sums(tokens, head_gradients<T>(rows_));
+    in_order().take(w, before, cotangent(h), sums);
+    index const n = padded_rows();
+    T* g = row_gradients_.data();
+    for (index t = 0; t < w.count; ++t, g += 5 * n) {
+      auto const& of_token = sums[static_cast<std::size_t>(t)];
+      for (index i = 0; i < rows_; ++i) {
+        auto const& row = of_token.rows[static_cast<std::size_t>(i)];
+        g[i] = row.decay, g[n + i] = row.key, g[2 * n + i] = row.query;
+        g[3 * n + i] = row.erase_read, g[4 * n + i] = row.erase_write;
+      }
+      ends_.give_rows(w.token(t), g, n, of_token.whole.direct);
+    }
   }
 
   adjoint_ends<Op, Out, Gradients, Lanes> const ends_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "wane/core/numbers/simd_lanes.hpp"
-#include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/panel_adjoint.hpp"
 #include "wane/run/shared/aligned.hpp"
@@ -22,7 +21,6 @@ class replay {
   using T = accumulate_type<Op>;
   using gatherer = term_gatherer<Op>;
   using form = typename gatherer::form;
-  using Token = typename gatherer::Token;
   static constexpr int width = form::width, tokens = micro_tokens;
   static constexpr index most_tokens = 64, most_chunks = most_tokens / tokens;
   static constexpr int widest = simd_bytes == 64 ? (form::erasing == erasing::general ? 2 : 4) : 1;
@@ -43,13 +41,15 @@ class replay {
 
   static index chunks_of(walk const& w) { return (w.count + tokens - 1) / tokens; }
 
-  // Computes the states of a block from the state before it, and its terms. With `all`, it stores
-  // the states after each chunk one after the other at `after`, otherwise the last state alone. It
-  // prefetches the lines `soon` meanwhile. A chunk with a reset and numbers that are not finite is
-  // computed token by token.
-  void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon) {
+  // Computes the states of a block from the state before it. With `all`, it stores the states after
+  // each chunk one after the other at `after`, and keeps the terms. Otherwise it stores the last
+  // state alone. It prefetches the lines `soon` meanwhile. A chunk with a reset and numbers that
+  // are not finite is left to in_order(tokens, first column, end of the columns, before, after).
+  template <class InOrder>
+  void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon,
+                  InOrder const& in_order) {
     index const chunks = chunks_of(w);
-    for (index c = 0; c < chunks; ++c) gather(w, c);
+    for (index c = 0; c < chunks; ++c) gather(w, c, all);
     index const step = all ? rows_ * row_stride_ : 0;
     index const passes = (form::erasing == erasing::none ? 1 : 2) * row_blocks_;
     int const each = soon.spread(passes * panels_.panels() * chunks);
@@ -63,7 +63,7 @@ class replay {
           take_panel<vectors>({chunks_[c], rows_, row_stride_, lines, each}, from + first,
                               to + first, c * tokens * columns_ + first);
         else
-          advance_in_order(c, first, last, from, to);
+          in_order(w.part(c * tokens, tokens), first, last, from, to);
         from = to;
       }
     });
@@ -80,13 +80,6 @@ class replay {
     return good;
   }
 
-  // Chunk c, which holds the tokens of w, for its adjoint token by token. It reads the values
-  // again, because the panels replaced them by what the keys write.
-  chunk_in_order<form> again_in_order(walk const& w, index c) {
-    load_values(gather_.tokens_at(w, 0), c, w.count);
-    return in_order(c);
-  }
-
   panel_columns<T, widest> const& panels() const { return panels_; }
 
   // Chunk c of the block; what its keys write and what it erases, [tokens][columns]; its terms.
@@ -96,29 +89,15 @@ class replay {
   T const* terms(index c) const { return terms_.data() + c * gather_.numbers_of_terms(); }
 
  private:
-  chunk_in_order<form> in_order(index c) const {
-    return {chunks_[c], terms(c), rows_, strictly_causal<Token>, written(c), columns_};
-  }
-  // Columns behind the last, which pad the rows, become zero.
-  [[gnu::noinline]] void advance_in_order(index c, index first, index last, T const* before,
-                                          T* after) const {
-    index const end = std::min(last, panels_.last);
-    in_order(c).advance(first, end, before, after, row_stride_, nullptr);
-    for (index i = 0; i < rows_; ++i)
-      std::fill(after + i * row_stride_ + end, after + i * row_stride_ + last, T(0));
-  }
-  void gather(walk const& w, index c) {
+  void gather(walk const& w, index c, bool with_terms) {
     index const k = c * tokens, count = std::min<index>(tokens, w.count - k);
     auto const x = gather_.tokens_at(w, k);
     chunks_[c] = gather_(x, static_cast<int>(count), reads_.data() + c * gather_.numbers_to_read(),
                          writes_.data() + c * gather_.numbers_to_write(),
-                         terms_.data() + c * gather_.numbers_of_terms());
-    load_values(x, c, count);
-  }
-  void load_values(std::array<Token, tokens> const& x, index c, index count) {
+                         with_terms ? terms_.data() + c * gather_.numbers_of_terms() : nullptr);
     for (index t = 0; t < tokens; ++t)
       panels_.template load<Lanes>(
-          in_lanes_, values_.data() + (c * tokens + t) * columns_, t < count,
+          in_lanes_, values_.data() + (k + t) * columns_, t < count,
           [&](auto j) { return convert<T>(x[static_cast<std::size_t>(t)].value(j)); });
   }
   template <int R>

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "wane/core/numbers/simd_lanes.hpp"
-#include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/panel.hpp"
 #include "wane/run/panels/step.hpp"
@@ -28,7 +27,6 @@ class panel_runner {
   using T = accumulate_type<Op>;
   using gatherer = term_gatherer<Op>;
   using form = typename gatherer::form;
-  using Token = typename gatherer::Token;
   using vector = typename form::vector;
   static constexpr int width = form::width, tokens = micro_tokens;
   static constexpr index chunks_at_once = tokens_at_once / tokens;
@@ -48,7 +46,6 @@ class panel_runner {
         states_(heads * rows_ * columns_),
         reads_(chunks_at_once * gather_.numbers_to_read()),
         writes_(chunks_at_once * gather_.numbers_to_write()),
-        terms_(chunks_at_once * gather_.numbers_of_terms()),
         values_(tokens_at_once * columns_),
         outputs_(tokens_at_once * columns_),
         stores_(choose_stores(op, output)),
@@ -109,7 +106,7 @@ class panel_runner {
       auto const x = gather_.tokens_at(w, k);
       int const present = static_cast<int>(std::min<index>(tokens, w.count - k));
       chunks_[c] = gather_(x, present, reads_.data() + c * gather_.numbers_to_read(),
-                           writes_.data() + c * gather_.numbers_to_write(), terms_of(c));
+                           writes_.data() + c * gather_.numbers_to_write());
       for (int t = 0; t < tokens; ++t)
         load_values(x[static_cast<std::size_t>(t)], t < present,
                     values_.data() + (k + t) * columns_);
@@ -118,23 +115,30 @@ class panel_runner {
     void const* const* soon = soon_.begin();
     panels_.for_panels([&](index first, auto vectors) {
       for (index c = 0; c < count; ++c, soon += each * passes * row_blocks())
-        take_chunk<vectors>(c, first, state + first * rows_, soon, each);
+        take_chunk<vectors>(w, c, first, state + first * rows_, soon, each);
     });
     store_outputs(w);
   }
 
   template <int R>
-  void take_chunk(index c, index first, T* state, void const* const* soon, int each) {
+  void take_chunk(walk const& w, index c, index first, T* state, void const* const* soon,
+                  int each) {
     index const at = c * tokens * columns_ + first;
     auto const& chunk = chunks_[c];
     T* const value = values_.data() + at;
     if (chunk.resets && !finite(chunk, state, R * width, value))
-      return chunk_in_order<form>(chunk, terms_of(c), rows_, strictly_causal<Token>, value,
-                                  columns_)
-          .advance(0, R * width, state, state, R * width, outputs_.data() + at);
+      return in_order(w.part(c * tokens, tokens), first, R * width, state, outputs_.data() + at);
     take_panel<form, R>(chunk, rows_, state, value, outputs_.data() + at, columns_, soon, each);
   }
 
+  // Runs a chunk token by token, because it has a reset and numbers that are not finite.
+  [[gnu::noinline]] void in_order(walk const& w, index first, index count, T* state, T* out) {
+    index const j = panels_.first + first, last = panels_.last;
+    view<T, 2> const panel(state - j, {rows_, last}, {count, 1});
+    for (index k = 0; k < w.count; ++k, out += columns_)
+      advance_columns<T>(op_.at(w.token(k)), panel, std::integral_constant<int, 1>{}, j,
+                         static_cast<int>(std::min(count, last - j)), out);
+  }
   [[gnu::noinline]] bool finite(micro_chunk<T> const& chunk, T const* state, index count,
                                 T const* value) const {
     bool good = gather_.finite(chunk) && all_finite(state, rows_ * count);
@@ -150,9 +154,8 @@ class panel_runner {
     return soon_.spread(passes * panels_.panels() * chunks * row_blocks());
   }
   index row_blocks() const { return (rows_ + width - 1) / width; }
-  T* terms_of(index c) const { return terms_.data() + c * gather_.numbers_of_terms(); }
 
-  void load_values(Token const& x, bool present, T* row) const {
+  void load_values(typename gatherer::Token const& x, bool present, T* row) const {
     auto const value = [&](auto j) { return convert<T>(x.value(j)); };
     if constexpr (reads_lanes<Op>)
       if (in_lanes_) return panels_.template load<true>(row, present, value);
@@ -187,7 +190,7 @@ class panel_runner {
   index rows_;
   panels panels_;
   index columns_;  // with padding
-  aligned_numbers<T> states_, reads_, writes_, terms_, values_, outputs_;
+  aligned_numbers<T> states_, reads_, writes_, values_, outputs_;
   micro_chunk<T> chunks_[chunks_at_once];
   lines_ahead soon_;
   store_by stores_;

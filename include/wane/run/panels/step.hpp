@@ -13,103 +13,20 @@ concept runs_in_panels =
     affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>> &&
     !has_skip<token_of<Op>>;
 
-// A token: the terms of its rows, [row / width][kind][width], and its direct term.
-template <class T>
-struct token_terms {
-  T const* terms;
-  index rows;
-  bool has_direct = false;
-  T direct = 0;
-};
-
-// Advances R vectors of columns of a state by a token; rows of the state are `stride` apart. If the
-// token erases, the state is read twice. Few columns are taken at once, so that their rows stay in
-// the first-level cache for the second read. Compiled once for each form, not for each operator.
-template <class Form, bool Strictly, int R, class T = typename Form::scalar>
-[[gnu::noinline]] void take_token(token_terms<T> const& x, T* state, index stride, T const* values,
-                                  T* outputs) {
-  using vector = typename Form::vector;
-  constexpr int width = Form::width;
-  constexpr bool fades = Form::fading != fading::none;
-  vector value[R], erased[R], y[R];
-  unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-    value[r] = vector::load(values + r * width);
-    erased[r] = vector(T(0));
-    y[r] = x.has_direct ? vector(x.direct) * value[r] : vector(T(0));
-  });
-  auto const none_is_zero = [](vector v) { return all_below(vector(T(0)), at_least(v, -v)); };
-  // Calls body(terms of a block of rows, number of rows, address of its first row).
-  auto const for_blocks = [&](auto const& body) WANE_INLINE_LAMBDA {
-    T const* terms = x.terms;
-    T* row = state;
-    for (index i = 0; i < x.rows; i += width, terms += term_kinds * width, row += width * stride)
-      body(terms, static_cast<int>(at_most(index{width}, x.rows - i)), row);
-  };
-  if constexpr (Form::erasing != erasing::none) {
-    vector odd[R] = {};  // of every other row: sums that do not wait for each other
-    for_blocks([&](T const* terms, int count, T const* s) WANE_INLINE_LAMBDA {
-      T const* const read = terms + erase_read_term * width;
-      auto const add = [&](int i, vector(&to)[R]) WANE_INLINE_LAMBDA {
-        vector const factor(read[i]);
-        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-          to[r] = multiply_add(factor, vector::load(s + i * stride + r * width), to[r]);
-        });
-      };
-      if (count == width && none_is_zero(vector::load(read))) {
-        for (int i = 0; i < width; i += 2) add(i, erased), add(i + 1, odd);
-      } else {
-        for (int i = 0; i < count; ++i)
-          if (read[i] != T(0)) add(i, erased);
-      }
-    });
-    unroll<R>([&](auto r) WANE_INLINE_LAMBDA { erased[r] = erased[r] + odd[r]; });
-  }
-  if constexpr (Form::erasing == erasing::delta)
-    unroll<R>([&](auto r) WANE_INLINE_LAMBDA { value[r] = value[r] - erased[r]; });
-  for_blocks([&](T const* terms, int count, T* s) WANE_INLINE_LAMBDA {
-    auto const take_rows = [&](auto may_reset) WANE_INLINE_LAMBDA {
-      for (int i = 0; i < count; ++i, ++terms, s += stride)
-        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-          vector b = vector(terms[key_term * width]) * value[r],
-                 before = vector::load(s + r * width);
-          if constexpr (Form::erasing == erasing::general)
-            b = multiply_add(vector(terms[erase_write_term * width]), erased[r], b);
-          vector next = before + b, read = before;
-          if constexpr (fades) {
-            split_decay<vector> const w{vector(terms[whole_term * width]),
-                                        vector(terms[rest_term * width])};
-            auto const carry = [&](vector add) WANE_INLINE_LAMBDA {
-              if constexpr (may_reset) return carried(w, before, add);
-              return multiply_add(w.whole, before, multiply_add(w.rest, before, add));
-            };
-            next = carry(b);
-            if constexpr (Strictly) read = carry(vector(T(0)));
-          }
-          next.store(s + r * width);
-          y[r] = multiply_add(vector(terms[query_term * width]), Strictly ? read : next, y[r]);
-        });
-    };
-    if (fades && !none_is_zero(vector::load(terms + factor_term * width)))
-      take_rows(std::true_type{});
-    else
-      take_rows(std::false_type{});
-  });
-  unroll<R>([&](auto r) WANE_INLINE_LAMBDA { y[r].store(outputs + r * width); });
-}
-
+// If the token erases, the state is read twice. Few columns are taken at once, so that their rows
+// stay in the first-level cache for the second read.
 template <runs_in_panels Op, class Out>
 class token_panel {
  public:
   using T = accumulate_type<Op>;
   using gatherer = term_gatherer<Op>;
   using Token = token_of<Op>;
+  using vector = typename gatherer::vector;
   static constexpr int width = gatherer::width;
+  static constexpr bool fades = gatherer::form::fading != fading::none;
   static constexpr bool lanes_fit = reads_lanes<Op>, divides = normalised_recurrence<Op>;
 
-  token_panel(Op const& op, sequence_view<Out> const& output) : gather_(op), output_(output) {
-    if (gather_.numbers_of_token() > most_on_stack)
-      many_ = aligned_numbers<T>(gather_.numbers_of_token());
-  }
+  token_panel(Op const& op, sequence_view<Out> const& output) : gather_(op), output_(output) {}
 
   // Whether columns are neighbours in the tensors and in `state`, and fill a vector or more.
   static bool takes(Op const& op, sequence_view<Out> const& output, view<T, 2> const& state) {
@@ -130,35 +47,103 @@ class token_panel {
       columns -= 1;
       advance(columns, columns + 1), divisor = divisor_of(op, rest[0]);
     }
-    alignas(64) T few[most_on_stack];
-    T* const terms = many_.data() ? many_.data() : few;
-    gather_(x, terms);
-    token_terms<T> token{terms, state.extent[0]};
-    if constexpr (has_direct<Token>) token.has_direct = true, token.direct = T(x.direct());
-    for (; j + 4 * width <= columns; j += 4 * width) take<4>(x, token, at, state, j, divisor);
-    for (; j + width <= columns; j += width) take<1>(x, token, at, state, j, divisor);
+    for (; j + 4 * width <= columns; j += 4 * width) take<4>(x, at, state, j, divisor);
+    for (; j + width <= columns; j += width) take<1>(x, at, state, j, divisor);
     if (j == columns) return;
     advance(j, columns);
     for (index c = j; c < columns; ++c) output_.write(at, c, quotient(rest[c - j], divisor));
   }
 
  private:
-  static constexpr index most_on_stack = term_kinds * 128;
-
   template <int R>
-  void take(Token const& x, token_terms<T> const& token, place<> at, view<T, 2> const& state,
-            index j, T divisor) const {
-    using form = typename gatherer::form;
-    using vector = typename form::vector;
-    alignas(64) T values[R * width], outputs[R * width];
-    if constexpr (lanes_fit)
-      for (int r = 0; r < R; ++r)
-        vector(x.value(lanes<width>{j + r * width})).store(values + r * width);
-    take_token<form, strictly_causal<Token>, R>(token, &state(0, j), state.stride[0], values,
-                                                outputs);
-    for (int r = 0; r < R; ++r)
-      output_.write(at, lanes<width>{j + r * width},
-                    quotient(vector::load(outputs + r * width), vector(divisor)));
+  [[gnu::noinline]] void take(Token const& x, place<> at, view<T, 2> const& state, index j,
+                              T divisor) const {
+    index const stride = state.stride[0];
+    vector value[R], erased[R], y[R];
+    unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+      if constexpr (lanes_fit) value[r] = x.value(lanes<width>{j + r * width});
+      erased[r] = y[r] = vector(T(0));
+    });
+    if constexpr (has_direct<Token>) {
+      vector const direct(T(x.direct()));
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { y[r] = direct * value[r]; });
+    }
+    if constexpr (has_erase<Token>) {
+      vector odd[R] = {};  // of every other row: sums that do not wait for each other
+      for_blocks(state, j, [&](index first, int count, T* s) WANE_INLINE_LAMBDA {
+        T read[width];
+        vector const reads =
+            gather_.row_term([&](auto i) { return x.erase_read(i); }, first, count);
+        reads.store(read);
+        auto const add = [&](int i, vector(&to)[R]) WANE_INLINE_LAMBDA {
+          vector const factor(read[i]);
+          T const* const row = s + i * stride;
+          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+            to[r] = multiply_add(factor, vector::load(row + r * width), to[r]);
+          });
+        };
+        if (count == width && none_is_zero(reads)) {
+          for (int i = 0; i < width; i += 2) add(i, erased), add(i + 1, odd);
+        } else {
+          for (int i = 0; i < count; ++i)
+            if (read[i] != T(0)) add(i, erased);
+        }
+      });
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { erased[r] = erased[r] + odd[r]; });
+    }
+    if constexpr (is_delta_rule<Token>)
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { value[r] = value[r] - erased[r]; });
+    for_blocks(state, j, [&](index first, int count, T* s) WANE_INLINE_LAMBDA {
+      T key[width], query[width], write[width], whole[width], rest[width];
+      if constexpr (has_key<Token>)
+        gather_.row_term([&](auto i) { return x.key(i); }, first, count).store(key);
+      if constexpr (has_query<Token>)
+        gather_.row_term([&](auto i) { return x.query(i); }, first, count).store(query);
+      if constexpr (has_erase_write<Token>)
+        gather_.row_term([&](auto i) { return x.erase_write(i); }, first, count).store(write);
+      bool resets = false;
+      if constexpr (fades) {
+        auto const w = gather_.row_decay(x, first, count);
+        w.whole.store(whole), w.rest.store(rest);
+        resets = !none_is_zero(factor_of(w));
+      }
+      auto const take_rows = [&](auto may_reset) WANE_INLINE_LAMBDA {
+        for (int i = 0; i < count; ++i, s += stride)
+          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+            vector b = value[r], next = vector::load(s + r * width);
+            if constexpr (has_key<Token>) b = vector(key[i]) * b;
+            if constexpr (has_erase_write<Token>) b = multiply_add(vector(write[i]), erased[r], b);
+            vector const before = next;
+            auto const w = [&] {
+              if constexpr (fades)
+                return split_decay<vector>{vector(whole[i]), vector(rest[i])};
+              else
+                return no_decay{};
+            }();
+            if constexpr (!fades || may_reset)
+              next = carried(w, before, b);
+            else
+              next = multiply_add(w.whole, before, multiply_add(w.rest, before, b));
+            next.store(s + r * width);
+            vector const read = read_from<Token>(w, before, next);
+            if constexpr (has_query<Token>)
+              y[r] = multiply_add(vector(query[i]), read, y[r]);
+            else
+              y[r] = y[r] + read;
+          });
+      };
+      if (resets)
+        take_rows(std::true_type{});
+      else
+        take_rows(std::false_type{});
+    });
+    unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+      output_.write(at, lanes<width>{j + r * width}, quotient(y[r], vector(divisor)));
+    });
+  }
+
+  WANE_HOST_INLINE static bool none_is_zero(vector x) {
+    return all_below(vector(T(0)), at_least(x, -x));
   }
 
   template <class V>
@@ -169,9 +154,16 @@ class token_panel {
       return y;
   }
 
+  // Calls body(first row, number of rows, address of column j of the first row) for blocks of rows.
+  template <class Body>
+  WANE_HOST_INLINE static void for_blocks(view<T, 2> const& state, index j, Body const& body) {
+    index const rows = state.extent[0];
+    for (index i = 0; i < rows; i += width)
+      body(i, static_cast<int>(at_most(index{width}, rows - i)), &state(i, j));
+  }
+
   gatherer gather_;
   sequence_view<Out> const& output_;
-  aligned_numbers<T> many_;  // the terms of a token with more than 128 rows
 };
 
 // Advances a state by the tokens of one walk. Precondition: token_panel::takes().

@@ -85,7 +85,7 @@ class two_way_adjoint {
 
   // Gathers chunk c, loads its values and output gradients, and lists the lines of chunk `next`, so
   // that they are prefetched.
-  micro_chunk<T> take(index c, index next) {
+  micro_chunk<T> take(index c, index next, T* terms) {
     walk const w = part(c);
     soon_.clear();
     if (next >= 0 && next < chunks_) {
@@ -100,11 +100,11 @@ class two_way_adjoint {
           ends_.in_lanes(), values_.data() + t * columns_, t < w.count,
           [&](auto j) { return convert<T>(x[static_cast<std::size_t>(t)].value(j)); });
     ends_.load_output_gradients(w, output_gradients_.data());
-    return gather_(x, static_cast<int>(w.count), reads_.data(), writes_.data(), terms_.data());
+    return gather_(x, static_cast<int>(w.count), reads_.data(), writes_.data(), terms);
   }
 
   void go_on(index c) {
-    auto const chunk = take(c, c + 1);
+    auto const chunk = take(c, c + 1, nullptr);
     multiply(output_gradients_.data(), of_queries_.data() + c * products_of_chunk());
     int const each = soon_.spread(panels_.panels() * row_blocks_);
     void const* const* soon = soon_.begin();
@@ -126,7 +126,7 @@ class two_way_adjoint {
 
   void come_back(index c) {
     walk const w = part(c);
-    auto const chunk = take(c, c - 1);
+    auto const chunk = take(c, c - 1, terms_.data());
     multiply(values_.data(), of_keys_.data());
     token_products<T> pairs;
     row_products<tokens, tokens>(output_gradients_.data(), columns_, values_.data(), columns_,

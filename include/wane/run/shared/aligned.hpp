@@ -13,7 +13,6 @@ namespace wane::impl {
 template <class T>
 class aligned_numbers {
  public:
-  aligned_numbers() = default;
   explicit aligned_numbers(index count)
       : numbers_(static_cast<T*>(
             ::operator new(static_cast<std::size_t>(count) * sizeof(T), alignment))) {}
