@@ -27,7 +27,7 @@ set(rooms_testing .)
 set(most_files 24)
 
 # Where a third party may enter: its includes, and a regex of the files that may have them.
-set(doors boost eigen cuda fibers compiler)
+set(doors boost eigen cuda fibers scheduler compiler)
 set(boost_includes "^boost/")
 set(boost_files "^spectra/")
 set(eigen_includes "^(Eigen|unsupported/Eigen)/")
@@ -36,7 +36,9 @@ set(cuda_includes "^(cuda|cub|thrust|nv|cooperative_groups)|^(mma|curand|cublas|
 set(cuda_files "^cuda/")
 set(fibers_includes "^(ucontext|sanitizer/[a-z_]+)[.]h$")
 set(fibers_files "^testing/fibers[.]hpp$")
-set(compiler_includes "^(omp|sched|[a-z0-9]*intrin|arm_[a-z0-9]+)[.]h$")
+set(scheduler_includes "^sched[.]h$")
+set(scheduler_files "^run/channels/team[.]hpp$")
+set(compiler_includes "^(omp|[a-z0-9]*intrin|arm_[a-z0-9]+)[.]h$")
 set(compiler_files ".")
 
 # The room of a header below include/wane: "numbers" of core/numbers/simd.hpp.

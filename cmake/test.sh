@@ -1,7 +1,7 @@
 # Builds and runs everything that must pass:
 #   sh cmake/test.sh [--slow]
 # --slow adds the tests with the label slow, sanitizes all tests and the examples, and compiles the
-# CUDA tests for sm_80 too. The last lines are ctest's.
+# CUDA tests and wane-bench-cuda for sm_80 too. The last lines are ctest's.
 # SPDX-License-Identifier: MIT
 set -eu
 . "$(dirname "$0")/packages.sh"
@@ -18,7 +18,7 @@ done
 wane_need g++ make cmake libeigen3-dev libboost-dev libgtest-dev libbenchmark-dev \
   nlohmann-json3-dev libcli11-dev gnuplot-nox
 wane_prepare_builds
-# Half the seconds of compiling test files one by one.
+# Files that are compiled as one share what they instantiate.
 joined=-DWANE_JOINED_TESTS=8
 
 wane_stage "g++: build"
@@ -38,12 +38,12 @@ else
 fi
 
 if wane_has_program nvcc; then
-  wane_stage "nvcc, sm_80 and sm_90: build"
+  wane_stage "nvcc: build (sm_80 and sm_90; CUDA tests and wane-bench-cuda for sm_90, with --slow for both)"
   all=
   if [ "$slow" = yes ]; then all=-DWANE_CUDA_TESTED=; fi
   CXX=g++ cmake --preset cuda $all
   cmake --build --preset cuda --target wane-cuda
-  wane_stage "nvcc, sm_80 and sm_90: test (what needs a device is skipped where there is none)"
+  wane_stage "nvcc: test (what needs a device is skipped where there is none)"
   ctest --preset cuda
 else
   wane_stage "nvcc is not installed: the CUDA headers are not compiled"

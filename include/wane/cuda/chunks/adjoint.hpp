@@ -95,8 +95,8 @@ class chunk_adjoint {
     });
   }
 
-  // Takes the cotangent back through the prepared chunk, for the columns of this warp. A barrier
-  // follows the gradients of the values.
+  // Takes the cotangent back through the prepared chunk, for the columns of this warp. Where the
+  // gradients of the values are given to the sink, a barrier follows them.
   WANE_INLINE void take(warp_state& cotangent, index number) {
     token_fragments const value = warp_.columns_of(form::at.value);
     token_fragments const of_output = warp_.columns_of(form::at.output_gradient);

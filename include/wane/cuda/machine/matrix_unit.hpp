@@ -9,8 +9,8 @@
 
 namespace wane::cuda::impl {
 
-// A float rounded to the 10 bits after the point that the unit reads; ties away from zero. tf32(x)
-// and tf32(x - tf32(x)) together hold 21 bits of x.
+// A float rounded to the 10 bits after the point that the unit reads; ties away from zero. The sum
+// of tf32(x) and tf32(x - tf32(x)) differs from x by at most 2^-22 |x|.
 struct tf32 {
   float value = 0;
 
