@@ -12,6 +12,7 @@
 #include "support/strictly_causal.hpp"
 #include "wane/operators/exponential_bank.hpp"
 #include "wane/run/adjoint.hpp"
+#include "wane/run/lags/runner.hpp"
 #include "wane/run/run.hpp"
 
 namespace {

@@ -27,6 +27,13 @@ struct state_view {
 
 namespace wane::impl {
 
+// The first `count` columns of a state; an absent state stays absent.
+template <class T>
+state_view<T> first_columns(state_view<T> state, index count) {
+  if (state.present()) state.values.extent[3] = count;
+  return state;
+}
+
 // Throws wane::error unless the state is absent or has the extents of the shape.
 template <class T>
 void check_state(char const* name, state_view<T> const& state, index sequences,

@@ -4,99 +4,9 @@
 
 #include "wane/core/numbers/softmax.hpp"
 #include "wane/core/numbers/threads.hpp"
-#include "wane/core/recurrence/checks.hpp"
-#include "wane/core/state/packed.hpp"
-#include "wane/run/attention/tiles.hpp"
-
-namespace wane {
-
-struct attend_options {
-  // Sequences in one row, which do not see each other. S = T unless key_packed is given.
-  packed_sequences packed = {};
-  // Sequences of different lengths in a padded batch, one entry a row: row b holds lengths[b]
-  // queries and S - T + lengths[b] keys from the front. Padding is neither read nor written, nor
-  // are its gradients.
-  std::span<index const> lengths = {};
-  // The sequences of the keys where they differ from those of the queries; absent if causal.
-  packed_sequences key_packed = {};
-  std::span<index const> key_lengths = {};
-  // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
-  int threads = 0;
-};
-
-// What `attend` takes: softmax_attention, or another type with these members.
-template <class Op>
-concept attention = requires(Op const& op, index i) {
-  op.shape(), op.query(i, i), op.key(i, i), op.value(i, i), op.scale(), op.window(), op.keys();
-  op.causal(), op.output_columns(), op.entropy(), op.check_inputs();
-};
-
-}  // namespace wane
+#include "wane/run/attention/mask.hpp"
 
 namespace wane::impl {
-
-// A task holds a block of attention_block queries (or keys) and passes over the keys (or queries),
-// attention_passing at a time. Their scores fit the second-level cache, and a long block makes
-// loading the passing tokens cheap.
-inline constexpr index attention_block = 384, attention_passing = 64;
-
-// The queries, or keys, [begin, end) of a sequence; `queries` and `keys` are the whole sequence's.
-struct token_block {
-  index batch, head, begin, end;
-  index_range queries, keys;
-};
-
-// Whether the keys have sequences of their own, or those of the queries.
-inline bool keys_lie_apart(attend_options const& options) {
-  return options.key_packed.present() || !options.key_lengths.empty();
-}
-
-// Cuts the queries, or keys, of every sequence and head into blocks of at most `most`.
-template <class Op>
-std::vector<token_block> blocks_of(Op const& op, index_range token_block::*of,
-                                   attend_options const& options, index most) {
-  std::vector<token_block> blocks;
-  recurrence_shape const shape = op.shape();
-  index const sequences = options.packed.present() ? options.packed.count() : shape.batch;
-  for (index n = 0; n < sequences; ++n)
-    for (index h = 0; h < shape.heads; ++h) {
-      auto const [batch, first, end] = tokens_of(n, shape.time, options.packed, options.lengths);
-      token_block block{batch, h, 0, 0, {first, end}, {first, end + op.keys() - shape.time}};
-      if (!op.causal()) {
-        auto const keys = keys_lie_apart(options)
-                              ? tokens_of(n, op.keys(), options.key_packed, options.key_lengths)
-                              : tokens_of(n, op.keys(), options.packed, options.lengths);
-        block.keys = {keys.begin, keys.end};
-      }
-      for (index t = (block.*of).begin; t < (block.*of).end; t += most) {
-        block.begin = t, block.end = std::min(t + most, (block.*of).end);
-        blocks.push_back(block);
-      }
-    }
-  return blocks;
-}
-
-// The keys that query t sees, in the sequence of a block.
-template <class Op>
-index_range keys_seen(Op const& op, index t, token_block const& in) {
-  if (!op.causal()) return in.keys;
-  index const own = t + op.keys() - op.shape().time, first = in.keys.begin;
-  return {op.window() ? std::max(first, own - op.window() + 1) : first, own + 1};
-}
-// The queries that see key s.
-template <class Op>
-index_range queries_seeing(Op const& op, index s, token_block const& in) {
-  if (!op.causal()) return in.queries;
-  index const own = s - (op.keys() - op.shape().time), last = in.queries.end;
-  bool const cut = op.window() && op.window() < last - own;
-  return {std::max<index>(own, 0), cut ? own + op.window() : last};
-}
-
-// `range` counted from `begin`, cut to [0, count).
-inline index_range within(index_range range, index begin, index count) {
-  index const from = std::clamp<index>(range.begin - begin, 0, count);
-  return {from, std::clamp<index>(range.end - begin, from, count)};
-}
 
 // The attention of a block of queries to one block of keys after the other. Scores are [keys,
 // queries].
@@ -216,29 +126,6 @@ class attending {
   // Per query: the greatest score z, sum e^(z - greatest), sum (z - greatest) e^(z - greatest).
   tile<T> queries_, greatest_, totals_, logs_, faded_;
 };
-
-template <attention Op>
-void check_attention(Op const& op, attend_options const& options) {
-  op.check_inputs();
-  check_sequences(options.packed, options.lengths, op.shape().batch, op.shape().time);
-  bool const packed = options.packed.present(), apart = keys_lie_apart(options);
-  if (packed && !apart) check_extent("key", "time", op.keys(), op.shape().time);
-  if (op.causal())
-    return require(!apart,
-                   "key_packed or key_lengths is given; they are for an attention that is "
-                   "not causal");
-  if (!apart) {
-    if (!options.lengths.empty()) check_extent("key", "time", op.keys(), op.shape().time);
-    return;
-  }
-  index const batch = op.shape().batch;
-  check_sequences(options.key_packed, options.key_lengths, batch, op.keys());
-  index const sequences = packed ? options.packed.count() : batch;
-  index const of_keys = options.key_packed.present() ? options.key_packed.count() : batch;
-  require(packed == options.key_packed.present() && of_keys == sequences, "the keys are of ",
-          of_keys, options.key_packed.present() ? " packed" : "", " sequences; they must be of ",
-          sequences, packed ? " packed, as the queries" : " as the queries");
-}
 
 }  // namespace wane::impl
 

@@ -11,17 +11,6 @@
 
 namespace wane::impl {
 
-// Columns [first, first + count) of a state.
-template <class T>
-state_view<T> part_of_columns(state_view<T> const& state, index first, index count) {
-  if (!state.present()) return state;
-  auto const& [data, extent, stride] = state.values;
-  return {{data + first * stride[3],
-           {extent[0], extent[1], extent[2], count},
-           {stride[0], stride[1], stride[2], stride[3]}},
-          state.positions};
-}
-
 template <penalised_memory Op, class Gradients, class State>
 class penalised_adjoint {
  public:
@@ -101,9 +90,9 @@ class penalised_adjoint {
   template <class Out>
   void of_memory(sequence_view<Out const> const& dy) {
     adjoint_options<State> options = options_;
-    options.initial = part_of_columns(options.initial, 0, columns_);
-    options.final_gradient = part_of_columns(options.final_gradient, 0, columns_);
-    options.initial_gradient = part_of_columns(options.initial_gradient, 0, columns_);
+    options.initial = first_columns(options.initial, columns_);
+    options.final_gradient = first_columns(options.final_gradient, columns_);
+    options.initial_gradient = first_columns(options.initial_gradient, columns_);
     sequence_view<T> const directions = view_of(directions_);
     token_view<T> const decays(of_decays_.data(), shape_.batch, shape_.time, shape_.heads);
     adjoint_by_table(op_.memory(directions, 0), dy,
