@@ -6,6 +6,7 @@
 
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
+#include "wane/run/runner_name.hpp"
 
 namespace wane::bench {
 

@@ -42,6 +42,7 @@
 #include "wane/run/check_values.hpp"
 #include "wane/run/effects.hpp"
 #include "wane/run/run.hpp"
+#include "wane/run/runner_name.hpp"
 #include "wane/run/two_sided/adjoint.hpp"
 #include "wane/run/two_sided/coefficients.hpp"
 #include "wane/run/two_sided/stream.hpp"

@@ -15,6 +15,7 @@
 #include "wane/operators/vla.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
+#include "wane/run/runner_name.hpp"
 
 namespace {
 

@@ -151,4 +151,16 @@ inline void stream_fence() {
 #endif
 }
 
+// Adds the lanes of x, or x, to the numbers at `to`.
+template <class A, class V>
+void add_lanes(A* to, V const& x) {
+  if constexpr (is_simd<V>) {
+    typename V::scalar lanes[V::width];
+    x.store(lanes);
+    for (int l = 0; l < V::width; ++l) to[l] += A(lanes[l]);
+  } else {
+    *to += A(x);
+  }
+}
+
 }  // namespace wane::impl

@@ -19,4 +19,17 @@ WANE_INLINE void unroll(Body&& body) {
   (std::make_integer_sequence<int, N>{});
 }
 
+// Calls body(0) ... body(count - 1), in an unrolled loop where `unrolled`.
+template <bool unrolled, int count, class Body>
+WANE_INLINE void unroll_if(Body const& body) {
+  if constexpr (unrolled) {
+    unroll<count>(body);
+  } else {
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+    for (int n = 0; n < count; ++n) body(n);
+  }
+}
+
 }  // namespace wane::impl

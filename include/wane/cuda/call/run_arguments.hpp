@@ -1,10 +1,9 @@
-// The common arguments of the kernels of run, and how these kernels write positions.
+// The common arguments of the kernels of run.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/core/recurrence/view.hpp"
 #include "wane/cuda/call/sequences.hpp"
-#include "wane/cuda/machine/machine.hpp"
 
 namespace wane::cuda::impl {
 
@@ -19,21 +18,5 @@ struct run_arguments {
   index states;      // one for each sequence
   index blocks = 0;  // known when the kernel is launched
 };
-
-// The last block to end writes the positions, because other blocks may read positions from the same
-// memory. Every thread calls this when no work is left. `finished` counts blocks. `count` is a
-// place in shared memory for this call alone.
-template <machine M, class Arguments>
-WANE_HOST_DEVICE void write_positions(M& machine, Arguments const& a, std::uint64_t* finished,
-                                      std::uint64_t* count) {
-  if (!a.final_positions) return;
-  machine.barrier();
-  if (machine.thread() == 0) machine.write_shared(count, machine.count(finished));
-  machine.barrier();
-  if (machine.read_shared(count) != static_cast<std::uint64_t>(a.blocks - 1)) return;
-  for (index n = machine.thread(); n < a.states; n += M::threads)
-    a.final_positions[n] =
-        (a.sequences.positions ? a.sequences.positions[n] : 0) + a.sequences.length(n);
-}
 
 }  // namespace wane::cuda::impl

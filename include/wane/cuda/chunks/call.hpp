@@ -12,15 +12,6 @@ namespace wane::cuda::impl {
 // The workspaces of run and adjoint begin with the counters of the workers.
 inline constexpr std::size_t bytes_of_counters = 2 * sizeof(std::uint64_t);
 
-// The number of floats for states and effects between segments.
-template <class Config>
-index numbers_of_segments(chunk_segments const& cut, recurrence_shape const& shape,
-                          index sequences) {
-  if (cut.count == 1) return 0;
-  return cut.count * sequences * shape.heads * whole_rows(shape.rows) *
-         (pieces_of<Config>(shape.columns) + cut.unit_pieces) * Config::columns;
-}
-
 template <class Config, class Op, class State>
 std::size_t chunk_workspace_bytes(Op const& op, run_options<State> const& options) {
   recurrence_shape const shape = checked_extents(op);

@@ -197,6 +197,15 @@ struct chunk_segments {
   }
 };
 
+// The number of floats for states and effects between segments.
+template <class Config>
+index numbers_of_segments(chunk_segments const& cut, recurrence_shape const& shape,
+                          index sequences) {
+  if (cut.count == 1) return 0;
+  return cut.count * sequences * shape.heads * whole_rows(shape.rows) *
+         (pieces_of<Config>(shape.columns) + cut.unit_pieces) * Config::columns;
+}
+
 // Common arguments of the kernels of a walk. One block takes some columns of a head of a sequence.
 template <class Stored>
 struct chunk_walks {

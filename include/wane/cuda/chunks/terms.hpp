@@ -88,7 +88,7 @@ class chunk_terms {
     constexpr int each = form::rows / form::lanes, together = rows_at_once(each);
     static_assert(form::rows % form::lanes == 0);
     int const there = static_cast<int>(a_.shape.rows);
-    turns<Whole, each / together>([&](auto turn) WANE_INLINE_LAMBDA {
+    unroll_if<Whole, each / together>([&](auto turn) WANE_INLINE_LAMBDA {
       int const first = turn * together * form::lanes + lane();
       row_terms of[together];
       unroll<together>([&](auto n) WANE_INLINE_LAMBDA {

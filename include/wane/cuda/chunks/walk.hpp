@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/cuda/call/positions.hpp"
 #include "wane/cuda/chunks/pairs.hpp"
 #include "wane/cuda/chunks/warp.hpp"
 

@@ -36,7 +36,7 @@ class chunk_warp {
   static constexpr bool in_registers = form::rows <= 128;
   template <int count, class Body>
   WANE_INLINE static void over_state(Body const& body) {
-    turns<in_registers, count>(body);
+    unroll_if<in_registers, count>(body);
   }
 
   // Calls walk(n) for every work item, where n counts the segments of a sequence, head and piece.

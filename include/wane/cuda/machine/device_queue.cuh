@@ -25,6 +25,15 @@ __global__ void __launch_bounds__((threads_of<Kernel, Config>),
   Kernel::template run<Config>(machine, arguments, static_cast<index>(blockIdx.x));
 }
 
+// The shape of the recurrence that a kernel works on.
+template <class Arguments>
+recurrence_shape const& shape_of(Arguments const& a) {
+  if constexpr (requires { a.plan; })
+    return a.plan.shape;
+  else
+    return a.shape;
+}
+
 // See kernel.hpp. Calls that the device refuses throw before their kernel is queued.
 class device_queue {
  public:

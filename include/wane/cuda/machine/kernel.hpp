@@ -36,13 +36,4 @@ struct configured_kernel {
 // The configuration of a kernel that needs none.
 struct no_config {};
 
-// The shape of the recurrence that a kernel works on.
-template <class Arguments>
-recurrence_shape const& shape_of(Arguments const& a) {
-  if constexpr (requires { a.plan; })
-    return a.plan.shape;
-  else
-    return a.shape;
-}
-
 }  // namespace wane::cuda::impl

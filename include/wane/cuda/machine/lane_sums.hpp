@@ -11,19 +11,6 @@ namespace wane::cuda::impl {
 // How many of the `each` rows of a thread are read before the first of them is used.
 constexpr int rows_at_once(int each) { return each % 8 == 0 ? 8 : each % 4 == 0 ? 4 : 1; }
 
-// Calls body(0) ... body(count - 1), in an unrolled loop where `unrolled`.
-template <bool unrolled, int count, class Body>
-WANE_INLINE void turns(Body const& body) {
-  if constexpr (unrolled) {
-    unroll<count>(body);
-  } else {
-#ifdef __CUDA_ARCH__
-#pragma unroll 1
-#endif
-    for (int n = 0; n < count; ++n) body(n);
-  }
-}
-
 // The sum of x over every `count` neighbours of a warp; it is the same bits in all of them.
 template <int count, machine M, class T>
 WANE_INLINE T sum_of_neighbours(M& machine, T x) {
@@ -54,7 +41,7 @@ struct lane_sums {
     constexpr int each = (most_rows + lanes - 1) / lanes, together = rows_at_once(each);
     int const lane = machine.thread() % lanes, there = static_cast<int>(rows);
     T sum[2] = {};
-    turns<whole, each / together>([&](auto turn) WANE_INLINE_LAMBDA {
+    unroll_if<whole, each / together>([&](auto turn) WANE_INLINE_LAMBDA {
       int const first = turn * together * lanes + lane;
       unroll<together>([&](auto n) WANE_INLINE_LAMBDA {
         // An absent row is replaced by the last one and is not added.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence/recurrence.hpp"
+#include "wane/cuda/call/positions.hpp"
 #include "wane/cuda/call/run_arguments.hpp"
 #include "wane/cuda/machine/kernel.hpp"
 #include "wane/cuda/machine/lane_sums.hpp"

@@ -4,6 +4,7 @@
 
 #include "wane/core/recurrence/fading_penalty.hpp"
 #include "wane/cuda/chunks/plan.hpp"
+#include "wane/cuda/penalty/triangle.hpp"
 
 namespace wane::cuda::impl {
 
@@ -17,13 +18,6 @@ struct penalty_config {
                                                : 4;  // that fit on a multiprocessor
   static constexpr index wanted = Wanted, least_chunks = LeastChunks;
 };
-
-// An upper triangle is stored row by row. A warp reads 32 neighbours of a row from 32 different
-// banks. The same holds for neighbours of a column where `rows` is a multiple of 32.
-WANE_HOST_DEVICE inline index numbers_of_triangle(index rows) { return rows * (rows + 1) / 2; }
-WANE_HOST_DEVICE inline int place_in_triangle(int rows, int i, int j) {
-  return i * (2 * rows - i - 1) / 2 + j;
-}
 
 // One number for each token of a chunk. Rows of arrays [row][token] are 4 numbers longer.
 struct alignas(16) token_numbers {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/cuda/call/positions.hpp"
 #include "wane/cuda/call/run_arguments.hpp"
 #include "wane/cuda/scan/tile_worker.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/run/attention/adjoint.hpp"
+#include "wane/run/attention/local_adjoint.hpp"
 
 namespace wane::impl::runners {
 

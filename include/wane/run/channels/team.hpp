@@ -11,6 +11,7 @@
 #include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/threads.hpp"
 #include "wane/run/channels/segment_effect.hpp"
+#include "wane/run/shared/pieces.hpp"
 
 namespace wane::impl {
 
@@ -167,5 +168,33 @@ class team_walk {
   std::vector<std::vector<segment>> effects_;
   std::vector<T> starts_[2];  // the state after member 0's piece, of this tile and the one before
 };
+
+// Runs the walks one after the other, each by all threads. Returns false and does nothing if
+// threads_over_time is off, if there are walks for all threads, or if there are too few tokens.
+template <class Op, class State, class Way>
+bool run_as_teams(Op const& op, run_options<State> const& options, int threads, Way const& way) {
+  using T = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const piece = way.piece_tokens(
+      std::max<index>(16, bytes_of_piece / (2 * index{sizeof(T)} * shape.columns)));
+  if (!options.threads_over_time || walks >= threads || shape.time < 2 * (threads + 1) * piece)
+    return false;
+  for (index i = 0; i < walks; ++i) {
+    walk const w = walk_of(i, shape, options, options.initial.positions);
+    auto const advance = [&](walk const& part, T* columns) {
+      way.advance(part, 0, shape.columns, columns);
+      stream_fence();
+    };
+    auto const effect = [&](walk const& part, auto* effects) { way.effect(part, effects); };
+    for_each_part<T>(w, options, [&](walk const& part, auto const& state) {
+      std::vector<T> carry = state.load_columns(0, shape.columns);
+      team_walk<Op, decltype(advance), decltype(effect)>(
+          part, threads, way.piece_tokens(1), piece, shape.columns, advance, effect)(carry.data());
+      state.save_columns(0, carry);
+    });
+  }
+  return true;
+}
 
 }  // namespace wane::impl

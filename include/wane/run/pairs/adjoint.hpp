@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/run/pairs/places.hpp"
 #include "wane/run/pairs/quotient.hpp"
 #include "wane/run/pairs/run.hpp"
 

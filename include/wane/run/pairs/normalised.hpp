@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "wane/run/pairs/places.hpp"
 #include "wane/run/pairs/quotient.hpp"
 #include "wane/run/shared/by_table.hpp"
-#include "wane/run/shared/pieces.hpp"
 
 namespace wane::impl {
 

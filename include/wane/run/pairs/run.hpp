@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wane/core/state/pair.hpp"
+#include "wane/run/pairs/places.hpp"
 #include "wane/run/pairs/step.hpp"
-#include "wane/run/shared/pieces.hpp"
 
 namespace wane::impl {
 

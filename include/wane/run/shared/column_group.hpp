@@ -27,16 +27,4 @@ void for_each_column(Columns columns, Body const& body) {
   else
     for (int l = 0; l < lane_count(columns); ++l) body(columns.first + l, l);
 }
-// Adds the lanes of x, or x, to the numbers at `to`.
-template <class A, class V>
-void add_lanes(A* to, V const& x) {
-  if constexpr (is_simd<V>) {
-    typename V::scalar lanes[V::width];
-    x.store(lanes);
-    for (int l = 0; l < V::width; ++l) to[l] += A(lanes[l]);
-  } else {
-    *to += A(x);
-  }
-}
-
 }  // namespace wane::impl

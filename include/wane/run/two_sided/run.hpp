@@ -4,30 +4,9 @@
 
 #include "wane/run/run.hpp"
 #include "wane/run/shared/positions.hpp"
+#include "wane/run/two_sided/sides.hpp"
 
 namespace wane::impl {
-
-// The weight of lag 0 in a bank of poles: Re sum_i c_ij.
-template <pole_bank Op>
-double own_weight(Op const& op, index head, index j) {
-  double own = 0;
-  for (index i = 0; i < op.poles(); ++i) own += op.weight(head, i, j).real();
-  return own;
-}
-
-inline direction opposite(direction way) {
-  return way == direction::forward ? direction::reverse : direction::forward;
-}
-
-// Throws wane::error unless both banks read the same values.
-template <pole_bank Past, pole_bank Future>
-void check_sides(Past const& past, Future const& future) {
-  auto const x = past.values(), ahead = future.values();
-  bool same = x.data == ahead.data;
-  for (int i = 0; i < 4; ++i)
-    same = same && x.extent[i] == ahead.extent[i] && x.stride[i] == ahead.stride[i];
-  require(same, "past and future read different values; they must be two banks over the same");
-}
 
 // Adds the past to some columns of an output that holds the future, and takes lag 0 of the future
 // out.
