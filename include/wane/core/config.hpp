@@ -40,5 +40,11 @@
 #define WANE_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 #define WANE_INLINE WANE_HOST_DEVICE WANE_HOST_INLINE
+// Forced into kernels, and a call on the host, which so compiles a large function once.
+#ifdef __CUDACC__
+#define WANE_HOST_CALL WANE_INLINE
+#else
+#define WANE_HOST_CALL [[gnu::noinline]]
+#endif
 
 namespace wane {}

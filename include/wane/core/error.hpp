@@ -26,12 +26,15 @@ struct message_part {
   void (*write)(std::ostream& to, void const* what);
 };
 
+inline message_part text_part(char const* text) {
+  return {text, [](std::ostream& to, void const* what) { to << static_cast<char const*>(what); }};
+}
+
 // Floating-point numbers are written with the fewest digits that identify them; all else by <<.
 template <class Part>
 message_part part_of_message(Part const& part) {
   if constexpr (std::is_convertible_v<Part const&, char const*>) {
-    return {static_cast<char const*>(part),
-            [](std::ostream& to, void const* what) { to << static_cast<char const*>(what); }};
+    return text_part(part);
   } else {
     return {&part, [](std::ostream& to, void const* what) {
               Part const& is = *static_cast<Part const*>(what);

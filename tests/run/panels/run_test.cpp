@@ -139,8 +139,9 @@ TEST(Affine, SharesHeadsEvenlyAmongThreads) {
     for (int threads : {1, 2, 3, 5, 8}) {
       std::vector<index> had(static_cast<std::size_t>(heads * columns)),
           busy(static_cast<std::size_t>(threads));
-      for (auto const& share :
-           wane::impl::shares_of({1, 9, heads, 4, columns}, 1, threads, strip)) {
+      wane::impl::panel_shares const shares({1, 9, heads, 4, columns}, 1, threads, strip);
+      for (index n = 0; n < shares.count(); ++n) {
+        auto const share = shares[n];
         for (index h = share.head; h < share.head + share.heads; ++h)
           for (index j = share.first; j < share.last; ++j)
             ++had[static_cast<std::size_t>(h * columns + j)];

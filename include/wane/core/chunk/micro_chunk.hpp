@@ -17,6 +17,10 @@ namespace wane::impl {
 // after s, not as quotients.
 inline constexpr int micro_tokens = 4;
 
+// The terms of a row of a token; a decay is held as a factor.
+enum term_kind : int { key_term, query_term, erase_read_term, erase_write_term, decay_term };
+inline constexpr int term_kinds = 5;
+
 enum class fading { none, head, row };
 enum class erasing { none, delta, general };
 
@@ -44,9 +48,8 @@ struct panel_form {
   static constexpr int reads = micro_tokens * (Erasing == erasing::none ? 1 : 2);
   static constexpr int keys = micro_tokens * (Erasing == erasing::general ? 2 : 1);
   static constexpr int writes = keys + (Fading == fading::row ? 2 : 0);
-  // Vectors of an adjoint: keys, queries, erase_reads and erase_writes, not faded, and decays as
-  // factors.
-  static constexpr int terms = 5 * micro_tokens;
+  // Terms that are not faded, by kind and token.
+  static constexpr int terms = term_kinds * micro_tokens;
 };
 
 // Dot products between rows of two tokens, [t][s], faded as in the sums above. Only products that

@@ -64,12 +64,12 @@ struct state_products : product_numbers<Form> {
           whole = vector(writes[l + Form::keys * width]);
           rest = vector(writes[l + (Form::keys + 1) * width]);
         }
-        vector sum[count];
+        vector sum[count] = {};
         take_row(reads + l, whole, rest, columns, packed, s, g, sum);
         unroll<count>([&](auto n) WANE_INLINE_LAMBDA { some[n][l] = sum[n]; });
       }
       for (int l = present; l < width; ++l)
-        unroll<count>([&](auto n) WANE_INLINE_LAMBDA { some[n][l] = vector(T(0)); });
+        for (int n = 0; n < count; ++n) some[n][l] = vector(T(0));
       for (int n = 0; n < count; ++n, products += width) sums(some[n]).store(products);
       reads += Form::reads * width, writes += Form::writes * width;
     }
@@ -94,9 +94,9 @@ struct state_products : product_numbers<Form> {
         vector::load(kinds[n / tokens] + n % tokens * columns + j).store(packed);
   }
 
+  // Adds to the sums, which begin as zeros.
   WANE_HOST_INLINE static void take_row(T const* reads, vector whole, vector rest, index columns,
                                         T const* x, T const* s, T* g, vector (&sum)[count]) {
-    unroll<count>([&](auto n) WANE_INLINE_LAMBDA { sum[n] = vector(T(0)); });
     constexpr int readers = erases ? 2 * tokens : tokens;
     vector read[readers];
     unroll<readers>([&](auto n) WANE_INLINE_LAMBDA { read[n] = vector(reads[n * width]); });

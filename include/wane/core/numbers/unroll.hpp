@@ -3,20 +3,21 @@
 #pragma once
 
 #include <type_traits>
-#include <utility>
 
 #include "wane/core/config.hpp"
 
 namespace wane::impl {
 
 //   unroll<4>([&](auto n) { sum[n] = multiply_add(a[n], b, sum[n]); });
-// n is a std::integral_constant<int, n>.
-template <int N, class Body>
+// n is a std::integral_constant<int, n>. Calls are written out, because a pack of them would need a
+// second function for each body, and there are many bodies.
+template <int N, int First = 0, class Body>
 WANE_INLINE void unroll(Body&& body) {
-  [&]<int... n>(std::integer_sequence<int, n...>) WANE_INLINE_LAMBDA {
-    (body(std::integral_constant<int, n>{}), ...);
-  }
-  (std::make_integer_sequence<int, N>{});
+  if constexpr (First < N) body(std::integral_constant<int, First>{});
+  if constexpr (First + 1 < N) body(std::integral_constant<int, First + 1>{});
+  if constexpr (First + 2 < N) body(std::integral_constant<int, First + 2>{});
+  if constexpr (First + 3 < N) body(std::integral_constant<int, First + 3>{});
+  if constexpr (First + 4 < N) unroll<N, First + 4>(body);
 }
 
 // Calls body(0) ... body(count - 1), in an unrolled loop where `unrolled`.

@@ -143,7 +143,7 @@ class keyed_memory {
  private:
   // 1/sqrt(|x|^2 + epsilon) where rows are normalised.
   template <class Sums>
-  WANE_INLINE Accumulate length_factor(sequence_view<Io const> const& x, place<> at,
+  WANE_HOST_CALL Accumulate length_factor(sequence_view<Io const> const& x, place<> at,
                                        Sums const& sums) const {
     if (!normalise_) return Accumulate(1);
     auto const row = [&](auto i) WANE_INLINE_LAMBDA { return convert<Accumulate>(x.read(at, i)); };
@@ -154,7 +154,7 @@ class keyed_memory {
 
   // Adjoint of x f, f = scale / sqrt(|x|^2 + epsilon): removes the part of the gradient along x.
   template <class V>
-  WANE_INLINE void give(terms const& x, sequence_view<Io const> const& from,
+  WANE_HOST_CALL void give(terms const& x, sequence_view<Io const> const& from,
                         sequence_view<Io> const& to, V const* gradient, bool in_lanes,
                         Accumulate factor, Accumulate scale) const {
     if (!to.data) return;

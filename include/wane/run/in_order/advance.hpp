@@ -14,9 +14,9 @@ inline constexpr int columns_together = 128;
 
 // Advances columns [first, first + count) of the state by one token; count <= columns_together.
 // `to` receives their outputs. The sums are local arrays, which the state cannot overlap.
-template <class V, class Token, class State, class Stride>
-WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& state, Stride stride,
-                                      index first, int count, V* to) {
+template <class V, class Token, class State>
+WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& state, index first,
+                                      int count, V* to) {
   V value[columns_together], erased[columns_together] = {}, y[columns_together] = {};
   for (int n = 0; n < count; ++n) value[n] = V(x.value(first + n));
   if constexpr (has_direct<Token>) {
@@ -25,7 +25,7 @@ WANE_HOST_DEVICE void advance_columns(Token const& x, view<State, 2> const& stat
   }
   if constexpr (has_skip<Token>)
     for (int n = 0; n < count; ++n) y[n] = y[n] + V(x.skip(first + n));
-  index const rows = state.extent[0];
+  index const rows = state.extent[0], stride = state.stride[1];
   if constexpr (has_erase<Token>) {
     for (index i = 0; i < rows; ++i) {
       V const read = V(x.erase_read(i));
@@ -81,10 +81,7 @@ WANE_HOST_DEVICE void advance(Op const& op, place<> at, view<State, 2> state, Wr
     for (index j = begin; j < end; j += columns_together) {
       int const count = static_cast<int>(at_most(index{columns_together}, end - j));
       V y[columns_together];
-      if (state.stride[1] == 1)
-        advance_columns<V>(x, state, std::integral_constant<int, 1>{}, j, count, y);
-      else
-        advance_columns<V>(x, state, state.stride[1], j, count, y);
+      advance_columns<V>(x, state, j, count, y);
       for (int n = 0; n < count; ++n) receive(j + n, y[n]);
     }
   };

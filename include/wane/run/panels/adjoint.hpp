@@ -6,7 +6,6 @@
 #include "wane/core/chunk/term_gradients.hpp"
 #include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/threads.hpp"
-#include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/ends.hpp"
 #include "wane/run/panels/replay.hpp"
 #include "wane/run/panels/step.hpp"
@@ -79,8 +78,7 @@ class panels_adjoint {
         int const each = soon_.spread(Replay::chunks_of(w) * rows_);
         void const* const* soon = soon_.begin();
         for (index c = Replay::chunks_of(w) - 1; c >= 0; --c, soon += each * rows_)
-          take(w.part(c * tokens, tokens), h, c,
-               c == 0 ? kept(h, b) : states_.data() + (c - 1) * state_size(), soon, each);
+          take(w, h, c, c == 0 ? kept(h, b) : states_.data() + (c - 1) * state_size(), soon, each);
       }
     for (index h = 0; h < heads_; ++h)
       ends_.save_state(options.initial_gradient, of_head(h), row_stride_, cotangent(h));
@@ -107,21 +105,20 @@ class panels_adjoint {
   }
 
   void advance(walk const& w, T const* before, T* after, bool all) {
-    replay_(w, before, after, all, soon_,
-            [&](walk const& part, index first, index last, T const* from, T* to) {
-              in_order().replay(part, first, last, from, to);
-            });
+    replay_(w, before, after, all, soon_);
   }
 
   // Takes the cotangent back through micro-chunk c of a block.
-  void take(walk const& w, index h, index c, T const* before, void const* const* soon, int each) {
+  void take(walk const& block, index h, index c, T const* before, void const* const* soon,
+            int each) {
+    walk const w = block.part(c * tokens, tokens);
     ends_.load_output_gradients(w, output_gradients_.data());
     auto const& chunk = replay_.chunk(c);
     T* const later = cotangent(h);
     if (chunk.resets && !(replay_.finite(c, before, 0, columns_) &&
                           all_finite(static_cast<T const*>(later), state_size()) &&
                           all_finite(output_gradients_.data(), tokens * columns_)))
-      return take_in_order(w, h, before);
+      return take_in_order(block, w, h, c, before);
     replay_.panels().for_panels([&](index first, auto vectors) {
       bring_back<vectors>({chunk, rows_, row_stride_}, later + first, first);
     });
@@ -152,25 +149,15 @@ class panels_adjoint {
         .take();
   }
 
-  chunk_in_order<Op, Out, Gradients> in_order() const {
-    return {ends_.op(), ends_.output_gradient(), ends_.gradients(), row_stride_};
-  }
   // Does the work of take() token by token, for a chunk with a reset and numbers that are not
   // finite.
-  [[gnu::noinline]] void take_in_order(walk const& w, index h, T const* before) {
-    std::vector<head_gradients<T>> sums(tokens, head_gradients<T>(rows_));
-    in_order().take(w, before, cotangent(h), sums);
-    index const n = padded_rows();
-    T* g = row_gradients_.data();
-    for (index t = 0; t < w.count; ++t, g += 5 * n) {
-      auto const& of_token = sums[static_cast<std::size_t>(t)];
-      for (index i = 0; i < rows_; ++i) {
-        auto const& row = of_token.rows[static_cast<std::size_t>(i)];
-        g[i] = row.decay, g[n + i] = row.key, g[2 * n + i] = row.query;
-        g[3 * n + i] = row.erase_read, g[4 * n + i] = row.erase_write;
-      }
-      ends_.give_rows(w.token(t), g, n, of_token.whole.direct);
-    }
+  [[gnu::noinline]] void take_in_order(walk const& block, walk const& w, index h, index c,
+                                       T const* before) {
+    replay_.again_in_order(block, c).take_back(
+        last_, before, cotangent(h), row_stride_, output_gradients_.data(),
+        {value_gradients_.data(), row_gradients_.data(), padded_rows(), decays_in_logs<Token>});
+    ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
+               padded_rows());
   }
 
   adjoint_ends<Op, Out, Gradients, Lanes> const ends_;

@@ -91,7 +91,8 @@ class adjoint_ends {
 
   // Loads the state of one head, its rows `row_stride` apart; zeros where the state is absent.
   template <class State>
-  void load_state(state_view<State> const& from, walk const& w, index row_stride, T* state) const {
+  [[gnu::noinline]] void load_state(state_view<State> const& from, walk const& w, index row_stride,
+                                    T* state) const {
     std::fill_n(state, rows_ * row_stride, T(0));
     if (!from.present()) return;
     for (index i = 0; i < rows_; ++i)
@@ -99,8 +100,8 @@ class adjoint_ends {
         state[i * row_stride + j] = static_cast<T>(from.values(w.sequence, w.head, i, j));
   }
   template <class State>
-  void save_state(state_view<State> const& to, walk const& w, index row_stride,
-                  T const* state) const {
+  [[gnu::noinline]] void save_state(state_view<State> const& to, walk const& w, index row_stride,
+                                    T const* state) const {
     if (!to.present()) return;
     for (index i = 0; i < rows_; ++i)
       for (index j = 0; j < columns_.last; ++j)

@@ -43,7 +43,7 @@ struct panel : panel_rows<Form, R> {
   }
 
   WANE_HOST_INLINE void read_then_write() {
-    vector found[Form::reads][R];  // by queries, then by erase_reads
+    vector found[Form::reads][R] = {};  // by queries, then by erase_reads
     this->read(state, chunk.reads, Form::reads * width, found);
     vector u[tokens][R], v[tokens][R];
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {

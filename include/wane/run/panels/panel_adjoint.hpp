@@ -20,7 +20,7 @@ struct panel_replay : panel_rows<Form, R> {
   index token_stride;
 
   WANE_HOST_INLINE void take() {
-    vector u[tokens][R], v[tokens][R];
+    vector u[tokens][R] = {}, v[tokens][R];
     constexpr bool erases = Form::erasing != erasing::none;
     if constexpr (erases) this->read(before, chunk.reads + tokens * width, Form::reads * width, u);
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
@@ -55,7 +55,7 @@ struct panel_adjoint : panel_rows<Form, R> {
 
   WANE_HOST_INLINE void take() {
     constexpr bool erases = Form::erasing != erasing::none;
-    vector found[Form::keys][R];  // by keys, then by erase_writes
+    vector found[Form::keys][R] = {};  // by keys, then by erase_writes
     this->read(cotangent, chunk.writes, Form::writes * width, found);
     vector dy[tokens][R], du[tokens][R];
     auto const& products = chunk.products;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "wane/core/numbers/simd_lanes.hpp"
+#include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/panel_adjoint.hpp"
 #include "wane/run/shared/aligned.hpp"
@@ -36,6 +37,7 @@ class replay {
         reads_(most_chunks * gather_.numbers_to_read()),
         writes_(most_chunks * gather_.numbers_to_write()),
         terms_(most_chunks * gather_.numbers_of_terms()),
+        arrays_(gather_.numbers_in_arrays()),
         values_(most_tokens * columns_),
         erased_(most_tokens * columns_) {}
 
@@ -44,10 +46,8 @@ class replay {
   // Computes the states of a block from the state before it. With `all`, it stores the states after
   // each chunk one after the other at `after`, and keeps the terms. Otherwise it stores the last
   // state alone. It prefetches the lines `soon` meanwhile. A chunk with a reset and numbers that
-  // are not finite is left to in_order(tokens, first column, end of the columns, before, after).
-  template <class InOrder>
-  void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon,
-                  InOrder const& in_order) {
+  // are not finite is computed token by token.
+  void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon) {
     index const chunks = chunks_of(w);
     for (index c = 0; c < chunks; ++c) gather(w, c, all);
     index const step = all ? rows_ * row_stride_ : 0;
@@ -63,7 +63,7 @@ class replay {
           take_panel<vectors>({chunks_[c], rows_, row_stride_, lines, each}, from + first,
                               to + first, c * tokens * columns_ + first);
         else
-          in_order(w.part(c * tokens, tokens), first, last, from, to);
+          advance_in_order(w, c, first, last, from, to);
         from = to;
       }
     });
@@ -80,6 +80,13 @@ class replay {
     return good;
   }
 
+  // Chunk c for its adjoint token by token. It loads the values again, which the panels replaced by
+  // what the keys write.
+  chunk_in_order<form> again_in_order(walk const& w, index c) {
+    load_values(gather_.tokens_at(w, c * tokens), c);
+    return in_order(w, c);
+  }
+
   panel_columns<T, widest> const& panels() const { return panels_; }
 
   // Chunk c of the block; what its keys write and what it erases, [tokens][columns]; its terms.
@@ -93,12 +100,29 @@ class replay {
     index const k = c * tokens, count = std::min<index>(tokens, w.count - k);
     auto const x = gather_.tokens_at(w, k);
     chunks_[c] = gather_(x, static_cast<int>(count), reads_.data() + c * gather_.numbers_to_read(),
-                         writes_.data() + c * gather_.numbers_to_write(),
+                         writes_.data() + c * gather_.numbers_to_write(), arrays_.data(),
                          with_terms ? terms_.data() + c * gather_.numbers_of_terms() : nullptr);
+    load_values(x, c);
+  }
+  void load_values(std::array<typename gatherer::Token, tokens> const& x, index c) {
     for (index t = 0; t < tokens; ++t)
       panels_.template load<Lanes>(
-          in_lanes_, values_.data() + (k + t) * columns_, t < count,
+          in_lanes_, values_.data() + (c * tokens + t) * columns_, t < chunks_[c].count,
           [&](auto j) { return convert<T>(x[static_cast<std::size_t>(t)].value(j)); });
+  }
+  chunk_in_order<form> in_order(walk const& w, index c) const {
+    auto const terms =
+        gather_.read(gather_.tokens_at(w, c * tokens), chunks_[c].count, arrays_.data());
+    return {chunks_[c], terms,   rows_, strictly_causal<typename gatherer::Token>,
+            written(c), columns_};
+  }
+  // Columns behind the last, which pad the rows, become zero.
+  [[gnu::noinline]] void advance_in_order(walk const& w, index c, index first, index last,
+                                          T const* before, T* after) const {
+    index const end = std::min(last, panels_.last);
+    in_order(w, c).advance(first, end, before, after, row_stride_, nullptr);
+    for (index i = 0; i < rows_; ++i)
+      std::fill(after + i * row_stride_ + end, after + i * row_stride_ + last, T(0));
   }
   template <int R>
   [[gnu::noinline]] void take_panel(panel_rows<form, R> const& rows, T const* before, T* after,
@@ -112,7 +136,7 @@ class replay {
   index rows_, row_blocks_;
   panel_columns<T, widest> panels_;
   index columns_, row_stride_;
-  aligned_numbers<T> reads_, writes_, terms_, values_, erased_;
+  aligned_numbers<T> reads_, writes_, terms_, arrays_, values_, erased_;
   micro_chunk<T> chunks_[most_chunks];
 };
 

@@ -19,13 +19,10 @@ struct panel_rows {
   void const* const* soon = nullptr;
   int each = 0;
 
-  // to[n] = the sum over rows of term n of the row times the row. `terms` is [row / width][block],
+  // to[n] += the sum over rows of term n of the row times the row. `terms` is [row / width][block],
   // and a block begins with [N][width].
   template <int N>
   WANE_HOST_INLINE void read(T const* state, T const* terms, index block, vector (&to)[N][R]) {
-    unroll<N>([&](auto n) WANE_INLINE_LAMBDA {
-      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { to[n][r] = vector(T(0)); });
-    });
     for_rows(terms, block, [&](T const* term, index at) WANE_INLINE_LAMBDA {
       vector s[R];
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA { s[r] = vector::load(state + at + r * width); });

@@ -3,11 +3,12 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 
 #include "wane/core/numbers/simd_lanes.hpp"
+#include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/panel.hpp"
+#include "wane/run/panels/shares.hpp"
 #include "wane/run/panels/step.hpp"
 #include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/lines_ahead.hpp"
@@ -46,6 +47,7 @@ class panel_runner {
         states_(heads * rows_ * columns_),
         reads_(chunks_at_once * gather_.numbers_to_read()),
         writes_(chunks_at_once * gather_.numbers_to_write()),
+        arrays_(gather_.numbers_in_arrays()),
         values_(tokens_at_once * columns_),
         outputs_(tokens_at_once * columns_),
         stores_(choose_stores(op, output)),
@@ -106,7 +108,7 @@ class panel_runner {
       auto const x = gather_.tokens_at(w, k);
       int const present = static_cast<int>(std::min<index>(tokens, w.count - k));
       chunks_[c] = gather_(x, present, reads_.data() + c * gather_.numbers_to_read(),
-                           writes_.data() + c * gather_.numbers_to_write());
+                           writes_.data() + c * gather_.numbers_to_write(), arrays_.data());
       for (int t = 0; t < tokens; ++t)
         load_values(x[static_cast<std::size_t>(t)], t < present,
                     values_.data() + (k + t) * columns_);
@@ -127,17 +129,17 @@ class panel_runner {
     auto const& chunk = chunks_[c];
     T* const value = values_.data() + at;
     if (chunk.resets && !finite(chunk, state, R * width, value))
-      return in_order(w.part(c * tokens, tokens), first, R * width, state, outputs_.data() + at);
+      return in_order(w, c, R * width, state, value, outputs_.data() + at);
     take_panel<form, R>(chunk, rows_, state, value, outputs_.data() + at, columns_, soon, each);
   }
 
   // Runs a chunk token by token, because it has a reset and numbers that are not finite.
-  [[gnu::noinline]] void in_order(walk const& w, index first, index count, T* state, T* out) {
-    index const j = panels_.first + first, last = panels_.last;
-    view<T, 2> const panel(state - j, {rows_, last}, {count, 1});
-    for (index k = 0; k < w.count; ++k, out += columns_)
-      advance_columns<T>(op_.at(w.token(k)), panel, std::integral_constant<int, 1>{}, j,
-                         static_cast<int>(std::min(count, last - j)), out);
+  [[gnu::noinline]] void in_order(walk const& w, index c, index count, T* state, T const* value,
+                                  T* out) {
+    auto const terms =
+        gather_.read(gather_.tokens_at(w, c * tokens), chunks_[c].count, arrays_.data());
+    chunk_in_order<form>(chunks_[c], terms, rows_, strictly_causal<token_of<Op>>, value, columns_)
+        .advance(0, count, state, state, count, out);
   }
   [[gnu::noinline]] bool finite(micro_chunk<T> const& chunk, T const* state, index count,
                                 T const* value) const {
@@ -190,7 +192,7 @@ class panel_runner {
   index rows_;
   panels panels_;
   index columns_;  // with padding
-  aligned_numbers<T> states_, reads_, writes_, values_, outputs_;
+  aligned_numbers<T> states_, reads_, writes_, arrays_, values_, outputs_;
   micro_chunk<T> chunks_[chunks_at_once];
   lines_ahead soon_;
   store_by stores_;
@@ -206,32 +208,6 @@ template <class Form, int R, class T = typename Form::scalar>
       .take();
 }
 
-// The work of a task: some heads of a sequence, and the columns [first, last) of their states.
-struct panel_share {
-  index head, heads, first, last;
-};
-// The shares of a sequence, one or more for each of its threads. Heads form groups, so that a block
-// of time is read while the translations of its pages are cached. Heads that are left over are cut
-// into pieces of columns.
-inline std::vector<panel_share> shares_of(recurrence_shape const& shape, index sequences,
-                                          int threads, index strip) {
-  index const groups =
-      std::clamp<index>((threads + sequences - 1) / std::max<index>(sequences, 1), 1, shape.heads);
-  index const heads = shape.heads / groups, rest = shape.heads % groups;
-  // The heads left over give a multiple of `groups` pieces, as far as `strip` allows.
-  index const piece_of_rest =
-      columns_per_task(shape.columns, std::gcd(rest, groups), static_cast<int>(groups), strip);
-  std::vector<panel_share> shares;
-  auto const add = [&](index head, index count, index piece) {
-    for (index first = 0; first < shape.columns; first += piece)
-      shares.push_back({head, count, first, std::min(first + piece, shape.columns)});
-  };
-  for (index g = 0; g < groups; ++g)
-    add(g * heads, heads, columns_per_task(shape.columns, sequences * groups, threads, strip));
-  for (index h = groups * heads; h < shape.heads; ++h) add(h, 1, piece_of_rest);
-  return shares;
-}
-
 template <runs_in_panels Op, class Out, class State>
 void run_panels(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   recurrence_shape const shape = op.shape();
@@ -240,10 +216,10 @@ void run_panels(Op const& op, sequence_view<Out> const& output, run_options<Stat
       normalised_recurrence<Op> ? shape.columns : panel_runner<Op, Out, State>::panels::strip;
   int const threads = threads_to_use(options.threads);
   index const sequences = sequences_of(shape, options.packed);
-  auto const shares = shares_of(shape, sequences, threads, strip);
-  index const count = std::ssize(shares);
+  panel_shares const shares(shape, sequences, threads, strip);
+  index const count = shares.count();
   for_each_task(sequences * count, threads, [&](index task) {
-    panel_share const share = shares[static_cast<std::size_t>(task % count)];
+    panel_share const share = shares[task % count];
     walk const w =
         walk_of(task / count * shape.heads + share.head, shape, options, options.initial.positions);
     panel_runner<Op, Out, State> runner(op, output, share.first, share.last, share.heads);

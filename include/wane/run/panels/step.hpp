@@ -13,6 +13,110 @@ concept runs_in_panels =
     affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>> &&
     !has_skip<token_of<Op>>;
 
+template <class V>
+WANE_HOST_INLINE bool none_is_zero(V x) {
+  return all_below(V(typename V::scalar(0)), at_least(x, -x));
+}
+
+// What a token reads and writes in R vectors of columns.
+template <class Form, int R>
+struct token_columns {
+  typename Form::vector value[R], erased[R], y[R];
+};
+
+// Rows of a state, `stride` apart, and the terms of a token for them.
+template <class T>
+struct token_rows_of_state {
+  term_array<T> terms;
+  index count;
+  T* state;
+  index stride;
+};
+
+// Adds what a token reads from some rows, to erase it. Compiled once for each form, like
+// write_token.
+template <class Form, int R, class T = typename Form::scalar>
+[[gnu::noinline]] void erase_token(token_rows_of_state<T> rows, token_columns<Form, R>& columns) {
+  using vector = typename Form::vector;
+  constexpr int width = Form::width;
+  vector sum[2][R];  // of even and odd rows: sums that do not wait for each other
+  unroll<R>([&](auto r)
+                WANE_INLINE_LAMBDA { sum[0][r] = columns.erased[r], sum[1][r] = vector(T(0)); });
+  for (; rows.count > 0; rows.count -= width, rows.terms.next_rows()) {
+    T const* const read = rows.terms.of(erase_read_term);
+    auto const add = [&](int i, vector(&to)[R]) WANE_INLINE_LAMBDA {
+      vector const factor(read[i]);
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+        to[r] = multiply_add(factor, vector::load(rows.state + r * width), to[r]);
+      });
+      rows.state += rows.stride;
+    };
+    if (rows.count >= width && none_is_zero(vector::load(read))) {
+      for (int i = 0; i < width; i += 2) add(i, sum[0]), add(i + 1, sum[1]);
+    } else {
+      // A row that is not read may hold NaN.
+      for (int i = 0; i < at_most(index{width}, rows.count); ++i)
+        if (read[i] != T(0))
+          add(i, sum[0]);
+        else
+          rows.state += rows.stride;
+    }
+  }
+  unroll<R>([&](auto r) WANE_INLINE_LAMBDA { columns.erased[r] = sum[0][r] + sum[1][r]; });
+}
+
+// Takes some rows of the state to after the token, and adds what its query reads from them.
+template <class Form, bool Strictly, int R, class T = typename Form::scalar>
+[[gnu::noinline]] void write_token(token_rows_of_state<T> rows, token_columns<Form, R>& columns) {
+  using vector = typename Form::vector;
+  constexpr int width = Form::width;
+  constexpr bool fades = Form::fading != fading::none, general = Form::erasing == erasing::general;
+  token_columns<Form, R> own = columns;
+  split_decay<vector> w{vector(T(1)), vector(T(0))};
+  if constexpr (Form::fading == fading::head)
+    w = {vector::load(rows.terms.part(0)), vector::load(rows.terms.part(1))};
+  bool resets = Form::fading == fading::head && !none_is_zero(factor_of(w));
+  for (; rows.count > 0; rows.count -= width, rows.terms.next_rows()) {
+    // Copies: a store to the state could change what lies in memory.
+    T key[width], query[width], write[width], whole[width], rest[width];
+    auto const copy = [](T const* from, T* to) { vector::load(from).store(to); };
+    copy(rows.terms.of(key_term), key), copy(rows.terms.of(query_term), query);
+    if constexpr (general) copy(rows.terms.of(erase_write_term), write);
+    if constexpr (Form::fading == fading::row) {
+      copy(rows.terms.part(0), whole), copy(rows.terms.part(1), rest);
+      resets = !none_is_zero(vector::load(rows.terms.of(decay_term)));
+    }
+    auto const take = [&](auto may_reset) WANE_INLINE_LAMBDA {
+      for (int i = 0; i < at_most(index{width}, rows.count); ++i, rows.state += rows.stride) {
+        if constexpr (Form::fading == fading::row) w = {vector(whole[i]), vector(rest[i])};
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          vector b = vector(key[i]) * own.value[r];
+          if constexpr (general) b = multiply_add(vector(write[i]), own.erased[r], b);
+          vector const before = vector::load(rows.state + r * width);
+          auto const carry = [&](vector add) WANE_INLINE_LAMBDA {
+            if constexpr (!fades)
+              return before + add;
+            else if constexpr (may_reset)
+              return carried(w, before, add);
+            else
+              return multiply_add(w.whole, before, multiply_add(w.rest, before, add));
+          };
+          vector const next = carry(b);
+          next.store(rows.state + r * width);
+          vector read = next;
+          if constexpr (Strictly) read = carry(vector(T(0)));
+          own.y[r] = multiply_add(vector(query[i]), read, own.y[r]);
+        });
+      }
+    };
+    if (resets)
+      take(std::true_type{});
+    else
+      take(std::false_type{});
+  }
+  unroll<R>([&](auto r) WANE_INLINE_LAMBDA { columns.y[r] = own.y[r]; });
+}
+
 // If the token erases, the state is read twice. Few columns are taken at once, so that their rows
 // stay in the first-level cache for the second read.
 template <runs_in_panels Op, class Out>
@@ -20,10 +124,10 @@ class token_panel {
  public:
   using T = accumulate_type<Op>;
   using gatherer = term_gatherer<Op>;
+  using form = typename gatherer::form;
   using Token = token_of<Op>;
-  using vector = typename gatherer::vector;
-  static constexpr int width = gatherer::width;
-  static constexpr bool fades = gatherer::form::fading != fading::none;
+  using vector = typename form::vector;
+  static constexpr int width = form::width;
   static constexpr bool lanes_fit = reads_lanes<Op>, divides = normalised_recurrence<Op>;
 
   token_panel(Op const& op, sequence_view<Out> const& output) : gather_(op), output_(output) {}
@@ -34,12 +138,12 @@ class token_panel {
            state.extent[1] >= width;
   }
 
-  void operator()(Op const& op, place<> at, view<T, 2> const& state) const {
-    Token const x = op.at(at);
+  void operator()(Op const& op, walk const& w, index k, view<T, 2> const& state) {
+    Token const x = gather_.token_at(w, k);
+    place<> const at = w.token(k);
     T rest[columns_together];  // outputs of fewer columns than a vector has
     auto const advance = [&](index first, index last) {
-      advance_columns<T>(x, state, std::integral_constant<int, 1>{}, first,
-                         static_cast<int>(last - first), rest);
+      advance_columns<T>(x, state, first, static_cast<int>(last - first), rest);
     };
     index columns = state.extent[1], j = 0;
     T divisor(1);
@@ -47,6 +151,7 @@ class token_panel {
       columns -= 1;
       advance(columns, columns + 1), divisor = divisor_of(op, rest[0]);
     }
+    read_ = nothing;
     for (; j + 4 * width <= columns; j += 4 * width) take<4>(x, at, state, j, divisor);
     for (; j + width <= columns; j += width) take<1>(x, at, state, j, divisor);
     if (j == columns) return;
@@ -55,95 +160,39 @@ class token_panel {
   }
 
  private:
+  // Rows whose terms are read at a time.
+  static constexpr index rows_at_once = 128, nothing = -1;
+
   template <int R>
-  [[gnu::noinline]] void take(Token const& x, place<> at, view<T, 2> const& state, index j,
-                              T divisor) const {
-    index const stride = state.stride[0];
-    vector value[R], erased[R], y[R];
+  void take(Token const& x, place<> at, view<T, 2> const& state, index j, T divisor) {
+    token_columns<form, R> columns;
+    vector direct(T(0));
+    if constexpr (has_direct<Token>) direct = vector(T(x.direct()));
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-      if constexpr (lanes_fit) value[r] = x.value(lanes<width>{j + r * width});
-      erased[r] = y[r] = vector(T(0));
+      if constexpr (lanes_fit) columns.value[r] = x.value(lanes<width>{j + r * width});
+      columns.erased[r] = vector(T(0));
+      columns.y[r] = has_direct<Token> ? direct * columns.value[r] : vector(T(0));
     });
-    if constexpr (has_direct<Token>) {
-      vector const direct(T(x.direct()));
-      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { y[r] = direct * value[r]; });
-    }
-    if constexpr (has_erase<Token>) {
-      vector odd[R] = {};  // of every other row: sums that do not wait for each other
-      for_blocks(state, j, [&](index first, int count, T* s) WANE_INLINE_LAMBDA {
-        T read[width];
-        vector const reads =
-            gather_.row_term([&](auto i) { return x.erase_read(i); }, first, count);
-        reads.store(read);
-        auto const add = [&](int i, vector(&to)[R]) WANE_INLINE_LAMBDA {
-          vector const factor(read[i]);
-          T const* const row = s + i * stride;
-          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-            to[r] = multiply_add(factor, vector::load(row + r * width), to[r]);
-          });
-        };
-        if (count == width && none_is_zero(reads)) {
-          for (int i = 0; i < width; i += 2) add(i, erased), add(i + 1, odd);
-        } else {
-          for (int i = 0; i < count; ++i)
-            if (read[i] != T(0)) add(i, erased);
-        }
-      });
-      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { erased[r] = erased[r] + odd[r]; });
-    }
+    index const rows = state.extent[0];
+    if constexpr (has_erase<Token>)
+      for (index i = 0; i < rows; i += rows_at_once) erase_token(rows_of(x, state, i, j), columns);
     if constexpr (is_delta_rule<Token>)
-      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { value[r] = value[r] - erased[r]; });
-    for_blocks(state, j, [&](index first, int count, T* s) WANE_INLINE_LAMBDA {
-      T key[width], query[width], write[width], whole[width], rest[width];
-      if constexpr (has_key<Token>)
-        gather_.row_term([&](auto i) { return x.key(i); }, first, count).store(key);
-      if constexpr (has_query<Token>)
-        gather_.row_term([&](auto i) { return x.query(i); }, first, count).store(query);
-      if constexpr (has_erase_write<Token>)
-        gather_.row_term([&](auto i) { return x.erase_write(i); }, first, count).store(write);
-      bool resets = false;
-      if constexpr (fades) {
-        auto const w = gather_.row_decay(x, first, count);
-        w.whole.store(whole), w.rest.store(rest);
-        resets = !none_is_zero(factor_of(w));
-      }
-      auto const take_rows = [&](auto may_reset) WANE_INLINE_LAMBDA {
-        for (int i = 0; i < count; ++i, s += stride)
-          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-            vector b = value[r], next = vector::load(s + r * width);
-            if constexpr (has_key<Token>) b = vector(key[i]) * b;
-            if constexpr (has_erase_write<Token>) b = multiply_add(vector(write[i]), erased[r], b);
-            vector const before = next;
-            auto const w = [&] {
-              if constexpr (fades)
-                return split_decay<vector>{vector(whole[i]), vector(rest[i])};
-              else
-                return no_decay{};
-            }();
-            if constexpr (!fades || may_reset)
-              next = carried(w, before, b);
-            else
-              next = multiply_add(w.whole, before, multiply_add(w.rest, before, b));
-            next.store(s + r * width);
-            vector const read = read_from<Token>(w, before, next);
-            if constexpr (has_query<Token>)
-              y[r] = multiply_add(vector(query[i]), read, y[r]);
-            else
-              y[r] = y[r] + read;
-          });
-      };
-      if (resets)
-        take_rows(std::true_type{});
-      else
-        take_rows(std::false_type{});
-    });
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+        columns.value[r] = columns.value[r] - columns.erased[r];
+      });
+    for (index i = 0; i < rows; i += rows_at_once)
+      write_token<form, strictly_causal<Token>>(rows_of(x, state, i, j), columns);
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-      output_.write(at, lanes<width>{j + r * width}, quotient(y[r], vector(divisor)));
+      output_.write(at, lanes<width>{j + r * width}, quotient(columns.y[r], vector(divisor)));
     });
   }
 
-  WANE_HOST_INLINE static bool none_is_zero(vector x) {
-    return all_below(vector(T(0)), at_least(x, -x));
+  // Rows from i on in the columns from j on. Their terms are read unless they are those read last.
+  token_rows_of_state<T> rows_of(Token const& x, view<T, 2> const& state, index i, index j) {
+    term_array<T> const terms{terms_, terms_ + term_kinds * rows_at_once, width};
+    index const count = at_most(rows_at_once, state.extent[0] - i);
+    if (read_ != i) gather_.read(x, i, i + count, terms), read_ = i;
+    return {terms, count, &state(i, j), state.stride[0]};
   }
 
   template <class V>
@@ -154,24 +203,18 @@ class token_panel {
       return y;
   }
 
-  // Calls body(first row, number of rows, address of column j of the first row) for blocks of rows.
-  template <class Body>
-  WANE_HOST_INLINE static void for_blocks(view<T, 2> const& state, index j, Body const& body) {
-    index const rows = state.extent[0];
-    for (index i = 0; i < rows; i += width)
-      body(i, static_cast<int>(at_most(index{width}, rows - i)), &state(i, j));
-  }
-
   gatherer gather_;
   sequence_view<Out> const& output_;
+  alignas(64) T terms_[(term_kinds + 2) * rows_at_once];
+  index read_ = nothing;  // the first row whose terms are in terms_
 };
 
 // Advances a state by the tokens of one walk. Precondition: token_panel::takes().
 template <runs_in_panels Op, class Out>
 void step_panels(Op const& op, walk const& w, sequence_view<Out> const& output,
                  view<accumulate_type<Op>, 2> const& state) {
-  token_panel<Op, Out> const panel(op, output);
-  for (index k = 0; k < w.count; ++k) panel(op, w.token(k), state);
+  token_panel<Op, Out> panel(op, output);
+  for (index k = 0; k < w.count; ++k) panel(op, w, k, state);
 }
 
 }  // namespace wane::impl

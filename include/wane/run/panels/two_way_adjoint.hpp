@@ -55,6 +55,7 @@ class two_way_adjoint {
         turned_reads_(row_blocks_ * tokens * width),
         turned_writes_(gather_.numbers_to_write()),
         terms_(gather_.numbers_of_terms()),
+        arrays_(gather_.numbers_in_arrays()),
         values_(tokens * columns_),
         output_gradients_(tokens * columns_),
         value_gradients_(tokens * columns_),
@@ -100,7 +101,8 @@ class two_way_adjoint {
           ends_.in_lanes(), values_.data() + t * columns_, t < w.count,
           [&](auto j) { return convert<T>(x[static_cast<std::size_t>(t)].value(j)); });
     ends_.load_output_gradients(w, output_gradients_.data());
-    return gather_(x, static_cast<int>(w.count), reads_.data(), writes_.data(), terms);
+    return gather_(x, static_cast<int>(w.count), reads_.data(), writes_.data(), arrays_.data(),
+                   terms);
   }
 
   void go_on(index c) {
@@ -213,7 +215,7 @@ class two_way_adjoint {
   index const columns_, row_stride_, chunks_;
   aligned_numbers<T> state_;  // S, and then G
   aligned_numbers<T> of_queries_, of_keys_, reads_, writes_, turned_reads_, turned_writes_, terms_,
-      values_, output_gradients_, value_gradients_, row_gradients_;
+      arrays_, values_, output_gradients_, value_gradients_, row_gradients_;
   lines_ahead soon_;
 };
 

@@ -15,7 +15,7 @@ class lines_ahead {
   // `count` neighbours from x on.
   template <class T>
   void add(T const* x, index count) {
-    for (index i = 0; i < count; i += index{64 / sizeof *x}) lines_.push_back(x + i);
+    add_bytes(reinterpret_cast<char const*>(x), count * static_cast<index>(sizeof *x));
   }
   // What the operator reads for the tokens of a walk.
   template <class Op>
@@ -29,12 +29,17 @@ class lines_ahead {
   int spread(index turns) {
     if (lines_.empty() || turns == 0) return 0;
     auto const count = static_cast<std::size_t>(turns), each = (lines_.size() + count - 1) / count;
-    lines_.resize(each * count, lines_.back());
+    void const* const last = lines_.back();
+    while (lines_.size() < each * count) lines_.push_back(last);
     return static_cast<int>(each);
   }
   void const* const* begin() const { return lines_.data(); }
 
  private:
+  [[gnu::noinline]] void add_bytes(char const* x, index bytes) {
+    for (index i = 0; i < bytes; i += 64) lines_.push_back(x + i);
+  }
+
   std::vector<void const*> lines_;
 };
 

@@ -32,7 +32,8 @@ struct panel_columns {
   template <class Body>
   void for_panels(Body const& body) const {
     index j = 0, end = padded();
-    for (; j + strip <= end; j += strip) body(j, std::integral_constant<int, Widest>{});
+    if constexpr (Widest > 1)
+      for (; j + strip <= end; j += strip) body(j, std::integral_constant<int, Widest>{});
     for (; j < end; j += width) body(j, std::integral_constant<int, 1>{});
   }
 
