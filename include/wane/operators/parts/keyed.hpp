@@ -143,9 +143,13 @@ class keyed_memory {
  private:
   // 1/sqrt(|x|^2 + epsilon) where rows are normalised.
   template <class Sums>
-  WANE_HOST_CALL Accumulate length_factor(sequence_view<Io const> const& x, place<> at,
+  WANE_INLINE Accumulate length_factor(sequence_view<Io const> const& x, place<> at,
                                        Sums const& sums) const {
-    if (!normalise_) return Accumulate(1);
+    return normalise_ ? over_length(x, at, sums) : Accumulate(1);
+  }
+  template <class Sums>
+  WANE_HOST_CALL Accumulate over_length(sequence_view<Io const> const& x, place<> at,
+                                        Sums const& sums) const {
     auto const row = [&](auto i) WANE_INLINE_LAMBDA { return convert<Accumulate>(x.read(at, i)); };
     using std::sqrt;
     return Accumulate(1) /

@@ -108,9 +108,10 @@ struct pair_sums {
 
 // Fills reads, writes, products and decays of a chunk. x.term(kind, t, i, count) and x.decay(t, i,
 // count) are vectors of rows i to i + count - 1 of token t. If `terms` is given, it receives the
-// terms as they are, not faded: [row / width][kind][token][width].
+// terms as they are, not faded: [row / width][kind][token][width]. x is a copy that no store can
+// change.
 template <class Form, bool Strictly, class Source, class T = typename Form::scalar>
-[[gnu::noinline]] void make_chunk(Source const& x, index rows, T* reads, T* writes, T* terms,
+[[gnu::noinline]] void make_chunk(Source const x, index rows, T* reads, T* writes, T* terms,
                                   micro_chunk<T>& chunk) {
   using vector = typename Form::vector;
   constexpr int width = Form::width, tokens = micro_tokens;

@@ -77,21 +77,20 @@ template <class Form, bool Strictly, int R, class T = typename Form::scalar>
     w = {vector::load(rows.terms.part(0)), vector::load(rows.terms.part(1))};
   bool resets = Form::fading == fading::head && !none_is_zero(factor_of(w));
   for (; rows.count > 0; rows.count -= width, rows.terms.next_rows()) {
-    // Copies: a store to the state could change what lies in memory.
-    T key[width], query[width], write[width], whole[width], rest[width];
-    auto const copy = [](T const* from, T* to) { vector::load(from).store(to); };
-    copy(rows.terms.of(key_term), key), copy(rows.terms.of(query_term), query);
-    if constexpr (general) copy(rows.terms.of(erase_write_term), write);
-    if constexpr (Form::fading == fading::row) {
-      copy(rows.terms.part(0), whole), copy(rows.terms.part(1), rest);
+    if constexpr (Form::fading == fading::row)
       resets = !none_is_zero(vector::load(rows.terms.of(decay_term)));
-    }
     auto const take = [&](auto may_reset) WANE_INLINE_LAMBDA {
       for (int i = 0; i < at_most(index{width}, rows.count); ++i, rows.state += rows.stride) {
-        if constexpr (Form::fading == fading::row) w = {vector(whole[i]), vector(rest[i])};
+        // Terms are read before a store to the state, which could change what lies in memory.
+        auto const term = [&](int kind)
+                              WANE_INLINE_LAMBDA { return vector(rows.terms.of(kind)[i]); };
+        vector const key = term(key_term), query = term(query_term);
+        vector const write = general ? term(erase_write_term) : key;
+        if constexpr (Form::fading == fading::row)
+          w = {vector(rows.terms.part(0)[i]), vector(rows.terms.part(1)[i])};
         unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-          vector b = vector(key[i]) * own.value[r];
-          if constexpr (general) b = multiply_add(vector(write[i]), own.erased[r], b);
+          vector b = key * own.value[r];
+          if constexpr (general) b = multiply_add(write, own.erased[r], b);
           vector const before = vector::load(rows.state + r * width);
           auto const carry = [&](vector add) WANE_INLINE_LAMBDA {
             if constexpr (!fades)
@@ -105,7 +104,7 @@ template <class Form, bool Strictly, int R, class T = typename Form::scalar>
           next.store(rows.state + r * width);
           vector read = next;
           if constexpr (Strictly) read = carry(vector(T(0)));
-          own.y[r] = multiply_add(vector(query[i]), read, own.y[r]);
+          own.y[r] = multiply_add(query, read, own.y[r]);
         });
       }
     };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "wane/core/state/walk.hpp"
@@ -10,12 +11,16 @@ namespace wane::impl {
 
 class lines_ahead {
  public:
-  void clear() { lines_.clear(); }
+  void clear() { count_ = 0; }
 
   // `count` neighbours from x on.
   template <class T>
   void add(T const* x, index count) {
-    add_bytes(reinterpret_cast<char const*>(x), count * static_cast<index>(sizeof *x));
+    constexpr index line = 64 / sizeof *x;
+    make_room(count_ + (count + line - 1) / line);
+    void const** to = lines_.data() + count_;
+    for (index i = 0; i < count; i += line) *to++ = x + i;
+    count_ = to - lines_.data();
   }
   // What the operator reads for the tokens of a walk.
   template <class Op>
@@ -27,20 +32,24 @@ class lines_ahead {
 
   // Shares the lines among so many turns of equal size, which it returns.
   int spread(index turns) {
-    if (lines_.empty() || turns == 0) return 0;
-    auto const count = static_cast<std::size_t>(turns), each = (lines_.size() + count - 1) / count;
-    void const* const last = lines_.back();
-    while (lines_.size() < each * count) lines_.push_back(last);
+    if (count_ == 0 || turns == 0) return 0;
+    index const each = (count_ + turns - 1) / turns;
+    make_room(each * turns);
+    std::fill(lines_.data() + count_, lines_.data() + each * turns, lines_[size(count_ - 1)]);
+    count_ = each * turns;
     return static_cast<int>(each);
   }
   void const* const* begin() const { return lines_.data(); }
 
  private:
-  [[gnu::noinline]] void add_bytes(char const* x, index bytes) {
-    for (index i = 0; i < bytes; i += 64) lines_.push_back(x + i);
+  static std::size_t size(index n) { return static_cast<std::size_t>(n); }
+  void make_room(index count) {
+    if (std::ssize(lines_) < count) grow(2 * count);
   }
+  [[gnu::noinline]] void grow(index count) { lines_.resize(size(count)); }
 
   std::vector<void const*> lines_;
+  index count_ = 0;  // of the lines that are in use
 };
 
 }  // namespace wane::impl
