@@ -97,6 +97,7 @@ TEST(KernelsRows, SayTheirCountersInJson) {
       {"mamba2/step/H:16/P:64/", {"of_triad", "of_fma", "vs_sequential", speed}},
       {"mamba2/backward/H:16/P:64/", {"of_fma", "vs_sequential", speed}},
       {"linear_attention/forward/H:16/D:64/T:512/", {"of_fma", "vs_sequential", speed}},
+      {"linear_attention/backward/H:16/D:64/T:512/", {"of_fma", "vs_sequential", speed}},
       {"vla_delta_net/forward/H:16/D:64/T:512/", {"of_fma", "vs_sequential", speed}},
       {"mamba1/step/", {"of_triad", "of_fma", "vs_sequential", speed}},
       {"retention/step/", {"of_triad", "of_fma", "vs_naive", speed}},

@@ -17,6 +17,7 @@ memory_size const sizes[] = {
     {1, 64, 1, 17, 65},
     {1, 65, 1, 65, 3},
     {1, 66, 5, 3, 70},
+    {1, 13, 1, 150, 70},
     {1, 70, 6, 5, 4, 2},
     {1, 70, 6, 5, 4, 3, {.groups = head_groups::tiled}},
     {1, 90, 2, 8, 9, 0, {.scale = -0.7, .normalise = true, .epsilon = 0.01}},

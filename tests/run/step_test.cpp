@@ -5,6 +5,7 @@
 #include "support/bank_case.hpp"
 #include "support/laplace_problem.hpp"
 #include "support/memory_asked.hpp"
+#include "support/retrieval_problem.hpp"
 #include "support/user_operators.hpp"
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/local_attention.hpp"
@@ -73,6 +74,24 @@ TEST(Step, AllocatesNothingForWindows) {
   expect_no_allocations<laplace_problem<double, window_shape::exponential>>();
   expect_no_allocations<laplace_problem<float, window_shape::rectangular>>();
   expect_no_allocations<laplace_problem<wane::bfloat16, window_shape::hann>>();
+}
+
+template <class Problem>
+void expect_no_allocations(wane::testing::memory_size const& size) {
+  Problem const problem(size);
+  auto const op = problem.make(0, size.time);
+  support::tensor<float> y(size.batch, size.time, size.heads, size.columns);
+  wane::recurrent_state<float> state(op);
+  EXPECT_EQ(allocations_of_step(op, y.view(), static_cast<wane::state_view<float>>(state)), 0);
+}
+
+TEST(Step, AllocatesNothingForMemories) {
+  using namespace wane::testing;
+  expect_no_allocations<gla_problem<float>>({1, 3, 2, 150, 40});
+  expect_no_allocations<gated_delta_net_problem<float>>({1, 3, 2, 150, 40});
+  expect_no_allocations<rwkv7_problem<float>>({1, 3, 2, 16, 40});
+  expect_no_allocations<retnet_problem<float>>({1, 3, 2, 16, 40});
+  expect_no_allocations<retrieval_problem<float, wane::normaliser::none>>({1, 3, 2, 5, 40});
 }
 
 TEST(Step, TokenByTokenIsTheRun) {

@@ -40,7 +40,8 @@
 #define WANE_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 #define WANE_INLINE WANE_HOST_DEVICE WANE_HOST_INLINE
-// Forced into kernels, and a call on the host, which so compiles a large function once.
+// For large functions: inlined in files of nvcc, whose kernels need it; an ordinary call elsewhere,
+// so that the function is compiled once.
 #ifdef __CUDACC__
 #define WANE_HOST_CALL WANE_INLINE
 #else

@@ -35,7 +35,6 @@ class adjoint_ends {
 
   Op const& op() const { return op_; }
   sequence_view<Out const> const& output_gradient() const { return output_gradient_; }
-  Gradients const& gradients() const { return gradients_; }
 
   // Output gradients of the tokens of a micro-chunk, [tokens][padded columns].
   void load_output_gradients(walk const& w, T* to) const {

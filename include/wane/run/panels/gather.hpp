@@ -45,10 +45,14 @@ class term_gatherer {
     return lies;
   }();
 
-  explicit term_gatherer(Op const& op) : op_(op), rows_(recurrence_shape(op.shape()).rows) {
+  // If tokens come one a call, decays that are constants are read again with each, because keeping
+  // them takes memory.
+  explicit term_gatherer(Op const& op, bool one_a_call = false)
+      : op_(op), rows_(recurrence_shape(op.shape()).rows) {
     if constexpr (rows_in_lanes) in_lanes_ = op.layout().columns;
     if constexpr (constant_decays<Op>)
-      if (recurrence_shape const size = op.shape(); size.batch * size.time * size.heads > 0)
+      if (recurrence_shape const size = op.shape();
+          !one_a_call && size.batch * size.time * size.heads > 0)
         for (index i = 0; i < rows_; i += width)
           constants_.push_back(own_decay<false>(
               op.at(place<>{}), i, static_cast<int>(at_most(index{width}, rows_ - i))));
@@ -186,9 +190,8 @@ class term_gatherer {
   template <bool Lanes>
   WANE_HOST_INLINE split_decay<vector> decay_at(Token const& x, index first, int count) const {
     if constexpr (constant_decays<Op>)
-      return constants_[static_cast<std::size_t>(first / width)];
-    else
-      return own_decay<Lanes>(x, first, count);
+      if (!constants_.empty()) return constants_[static_cast<std::size_t>(first / width)];
+    return own_decay<Lanes>(x, first, count);
   }
   template <bool Lanes>
   WANE_HOST_INLINE static split_decay<vector> own_decay(Token const& x, index first, int count) {
@@ -209,11 +212,10 @@ class term_gatherer {
 
   Op const& op_;
   index rows_;
-  // [row / width]
   struct nothing {};
   using constants =
       std::conditional_t<constant_decays<Op>, std::vector<split_decay<vector>>, nothing>;
-  [[no_unique_address]] constants constants_;
+  [[no_unique_address]] constants constants_;  // [row / width]
   bool in_lanes_ = false;
 };
 

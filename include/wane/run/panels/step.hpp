@@ -129,7 +129,8 @@ class token_panel {
   static constexpr int width = form::width;
   static constexpr bool lanes_fit = reads_lanes<Op>, divides = normalised_recurrence<Op>;
 
-  token_panel(Op const& op, sequence_view<Out> const& output) : gather_(op), output_(output) {}
+  token_panel(Op const& op, sequence_view<Out> const& output)
+      : gather_(op, true), output_(output) {}
 
   // Whether columns are neighbours in the tensors and in `state`, and fill a vector or more.
   static bool takes(Op const& op, sequence_view<Out> const& output, view<T, 2> const& state) {
