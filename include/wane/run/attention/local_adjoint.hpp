@@ -49,7 +49,7 @@ void give_ring(Op const& op, Gradients const& to, adjoint_options<State> const& 
 
 // Throws wane::error where sequences do not go forward from their first token on.
 template <class State>
-void check_whole(adjoint_options<State> const& options, index sequences) {
+void check_ring_sequences(adjoint_options<State> const& options, index sequences) {
   require(options.direction == direction::forward,
           "direction is reverse; the adjoint of local attention is that of forward time");
   for (index n = 0; options.initial.positions && n < sequences; ++n)

@@ -170,7 +170,7 @@ template <int C, channelwise Op, class V>
         V smallest = V(1);
         auto x = join_tokens<C, Form, at_once>(read, form.taken, 0, smallest);
         held_form<V> const right = form_of<C>(smallest);
-        bool const was_right = is_same(form, right);
+        bool const was_right = is_same_form(form, right);
         form = right;
         if (!was_right) return false;
         scan_vector<C, Form>(x, form.taken);

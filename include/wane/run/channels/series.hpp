@@ -152,7 +152,7 @@ class series_runner {
       extremes const range = read<Direction>(w, k, x);
       if constexpr (Form == held::by_channel) {
         held_form<vector> const form = range.form();
-        if (form.kind != Form && is_same(form, now.form)) break;
+        if (form.kind != Form && is_same_form(form, now.form)) break;
         change_form(now, form);
       } else if (!keeps<Form>(range)) {
         break;

@@ -39,7 +39,7 @@ struct held_form {
 };
 
 template <class V>
-WANE_HOST_INLINE bool is_same(held_form<V> const& a, held_form<V> const& b) {
+WANE_HOST_INLINE bool is_same_form(held_form<V> const& a, held_form<V> const& b) {
   return a.kind == b.kind && all_below(a.taken - b.taken, V(0.5)) &&
          all_below(b.taken - a.taken, V(0.5));
 }

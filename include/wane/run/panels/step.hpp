@@ -13,6 +13,7 @@ concept runs_in_panels =
     affine_recurrence<Op> && fits_simd<accumulate_type<Op>> && !decays_by_element<token_of<Op>> &&
     !has_skip<token_of<Op>>;
 
+// Whether no lane is 0. A decay of 0 resets its row, a read of 0 reads nothing of it.
 template <class V>
 WANE_HOST_INLINE bool none_is_zero(V x) {
   return all_below(V(typename V::scalar(0)), at_least(x, -x));

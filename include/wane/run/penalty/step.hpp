@@ -8,6 +8,7 @@
 
 namespace wane::impl {
 
+// The decay of S at a token, beside that of M.
 template <class Op>
 auto memory_decay_of(Op const& op, place<> at) {
   if constexpr (fading_penalty<Op>)

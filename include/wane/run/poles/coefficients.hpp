@@ -31,8 +31,9 @@ struct pole_step {
     re = settled;
   }
 };
+// The updates of all poles of a head, for the coefficients of nodes.
 template <class T, pole_bank Bank>
-std::vector<pole_step<T>> pole_steps(Bank const& bank, index head) {
+std::vector<pole_step<T>> coefficient_steps(Bank const& bank, index head) {
   using Exact = std::conditional_t<std::is_same_v<T, double>, long double, double>;
   std::vector<pole_step<T>> steps;
   for (index i = 0; i < bank.poles(); ++i) {
@@ -66,7 +67,7 @@ class coefficient_runner {
         columns_{first, last},
         state_(bank_, head, first, last - first),
         reach_(bank_.reach(head)),
-        steps_(pole_steps<T>(bank_, head)),
+        steps_(coefficient_steps<T>(bank_, head)),
         in_(pole_tokens * state_.stride()),
         in_lanes_(layout_of(output).columns) {}
 

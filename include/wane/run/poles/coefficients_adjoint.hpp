@@ -27,7 +27,7 @@ class coefficient_adjoint {
         columns_{first, last},
         cotangent_(bank_, head, first, last - first),
         reach_(bank_.reach(head)),
-        steps_(pole_steps<T>(bank_, head)),
+        steps_(coefficient_steps<T>(bank_, head)),
         in_(2 * block * cotangent_.stride()),
         out_(block * cotangent_.stride()),
         gone_(block * cotangent_.stride()) {}
@@ -156,8 +156,9 @@ class pole_gradient_sums {
 };
 
 template <transform_side Side, node_coefficients Op, class Out, class Gradients, class State>
-void adjoint_of_side(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
-                     adjoint_options<State> const& options, pole_gradient_sums& sums) {
+void adjoint_coefficients_of_side(Op const& op, sequence_view<Out const> const& dy,
+                                  Gradients const& gradients, adjoint_options<State> const& options,
+                                  pole_gradient_sums& sums) {
   recurrence_shape const shape = op.shape();
   index const sequences = sequences_of(shape, options.packed);
   for_each_task(sums.tasks(), threads_to_use(options.threads), [&](index task) {
@@ -187,7 +188,7 @@ void coefficient_gradients(Op const& op, sequence_view<Out const> const& dy,
                            More const& more) {
   recurrence_shape const shape = op.shape();
   pole_gradient_sums sums(shape, op.bank().poles());
-  adjoint_of_side<transform_side::past>(op, dy, gradients, options, sums);
+  adjoint_coefficients_of_side<transform_side::past>(op, dy, gradients, options, sums);
   more(sums);
   if (gradients.wants_poles()) sums.give(op.bank(), gradients);
 }

@@ -48,8 +48,8 @@ void adjoint_two_sided(Op const& op, sequence_view<Out> output_gradient, Gradien
   impl::check_gradients(op.bank(), gradients, impl::check_shapes(op, output_gradient, options));
   sequence_view<Out const> const dy = output_gradient;
   impl::coefficient_gradients(op, dy, gradients, options, [&](impl::pole_gradient_sums& sums) {
-    impl::adjoint_of_side<impl::transform_side::future>(op, dy, gradients,
-                                                        impl::of_other_side(options), sums);
+    impl::adjoint_coefficients_of_side<impl::transform_side::future>(
+        op, dy, gradients, impl::of_other_side(options), sums);
   });
 }
 
