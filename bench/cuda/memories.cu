@@ -1,5 +1,5 @@
 // The rows of memories with keys, in bfloat16: one that erases, also backward, and one whose rows
-// fade.
+// fade. A row of one token reads and writes states, as a model that generates does.
 // SPDX-License-Identifier: MIT
 #include "cuda/contest.cuh"
 #include "cuda/gemm.cuh"
@@ -25,14 +25,19 @@ struct fill_between {
   }
 };
 
-// Column k through time, its state in the memory of this thread.
+// Column k through time, its state in the memory of this thread. A `final` without memory receives
+// nothing.
 template <class Real, class Op, class Take>
-__device__ void walk_column(Op const& op, index k, Take const& take) {
+__device__ void walk_column(Op const& op, state_view<float const> const& initial,
+                            view<float, 4> const& final, index k, Take const& take) {
   recurrence_shape const shape = op.shape();
   index const column = k % shape.columns, line = k / shape.columns;
+  index const row_of_batch = line / shape.heads, head = line % shape.heads;
   Real state[rows] = {};
+  for (int i = 0; initial.values.data && i < rows; ++i)
+    state[i] = static_cast<Real>(initial.values(row_of_batch, head, i, column));
   for (index t = 0; t < shape.time; ++t) {
-    place<> const at{line / shape.heads, t, line % shape.heads, t + 1};
+    place<> const at{row_of_batch, t, head, t + 1};
     auto const x = op.at(at);
     Real written = static_cast<Real>(x.value(column)), y = 0;
     if constexpr (has_erase<token_of<Op>>)
@@ -44,15 +49,19 @@ __device__ void walk_column(Op const& op, index k, Take const& take) {
     }
     take(at, column, y);
   }
+  for (int i = 0; final.data && i < rows; ++i)
+    final(row_of_batch, head, i, column) = static_cast<float>(state[i]);
 }
 
 template <class Op>
 struct memory_walk {
   Op op;
   sequence_view<io> output;
+  run_options<float> states;
 
   __device__ void operator()(index k) const {
-    walk_column<float>(op, k, [this](place<> at, index j, float y) { output.write(at, j, y); });
+    walk_column<float>(op, states.initial, states.final.values, k,
+                       [this](place<> at, index j, float y) { output.write(at, j, y); });
   }
 };
 // Compares every `step`-th column, because a walk in double is slow.
@@ -60,24 +69,27 @@ template <class Op>
 struct memory_comparison {
   Op op;
   sequence_view<io> output;
+  run_options<float> states;
   index step;
   deviation::sink found;
 
   __device__ void operator()(index k) const {
     largest seen;
-    walk_column<double>(op, k * step, [&](place<> at, index j, double y) {
+    walk_column<double>(op, states.initial, {}, k * step, [&](place<> at, index j, double y) {
       seen.add(static_cast<double>(output.read(at, j)), y);
     });
     found.merge(seen);
   }
 };
 
-// Inputs lie one after the other. The outputs have as much room, for the copy.
+// The initial state, where there is one, and then the inputs lie one after the other. The outputs
+// have as much room, for the copy, and begin with the final state.
 class memory_inputs {
  public:
   explicit memory_inputs(extents const& e) : e_(e), inputs_(numbers(e)), outputs_(numbers(e)) {
     index const tokens = e.batch * e.time * e.heads, of_rows = tokens * rows;
-    io* to = inputs_.data();
+    if (states(e) > 0) for_each(states(e), 256, nullptr, fill_signed<float>{initial(), 7});
+    io* to = inputs_.data() + in_states(e);
     auto const next = [&](index count, float least, float most, std::uint64_t seed) {
       for_each(count, 256, nullptr, fill_between{to, least, most, seed});
       io const* const first = to;
@@ -98,7 +110,7 @@ class memory_inputs {
   // input that `erasing` does not read.
   gated_delta_net<io>::gradients gradients() const {
     index const tokens = e_.batch * e_.time * e_.heads;
-    io* const to = outputs_.data();
+    io* const to = outputs_.data() + in_states(e_);
     auto const of_rows = [&](io* x) {
       return sequence_view<io>(x, e_.batch, e_.time, e_.heads, rows);
     };
@@ -112,13 +124,29 @@ class memory_inputs {
 
   extents const& size() const { return e_; }
   io const* inputs() const { return inputs_.data(); }
-  sequence_view<io> output() const { return whole(outputs_.data(), e_); }
+  io* outputs() const { return outputs_.data(); }
+  sequence_view<io> output() const { return whole(outputs_.data() + in_states(e_), e_); }
+  run_options<float> states_of_run() const {
+    if (states(e_) == 0) return {};
+    view<float, 4> const first(initial(), e_.batch, e_.heads, rows, e_.channels),
+        last(reinterpret_cast<float*>(outputs_.data()), e_.batch, e_.heads, rows, e_.channels);
+    return {.initial = {first}, .final = {last}};
+  }
+  // Numbers of a state of all sequences.
+  static index states(extents const& e) {
+    return e.time == 1 ? e.batch * e.heads * rows * e.channels : 0;
+  }
 
  private:
+  // The room of a state in numbers of inputs.
+  static index in_states(extents const& e) {
+    return states(e) * static_cast<index>(sizeof(float) / sizeof(io));
+  }
   static std::size_t numbers(extents const& e) {
     index const tokens = e.batch * e.time * e.heads;
-    return static_cast<std::size_t>(e.numbers() + tokens * (3 * rows + 2));
+    return static_cast<std::size_t>(in_states(e) + e.numbers() + tokens * (3 * rows + 2));
   }
+  float* initial() const { return reinterpret_cast<float*>(inputs_.data()); }
   sequence_view<io const> of_rows(io const* x) const {
     return {x, e_.batch, e_.time, e_.heads, rows};
   }
@@ -136,23 +164,27 @@ template <class Op>
 measurement measured(std::shared_ptr<memory_inputs> const& p, Op const& op, index numbers,
                      int products, int rounds) {
   extents const& e = p->size();
-  auto const memory = std::make_shared<device_array<std::byte>>(cuda::workspace_bytes(op));
+  auto const memory =
+      std::make_shared<device_array<std::byte>>(cuda::workspace_bytes(op, p->states_of_run()));
   auto const y = p->output();
+  auto const states = p->states_of_run();
   auto const by_wane = [=](cudaStream_t on) {
-    cuda::run<rows>(cuda::stream{on}, op, y, cuda::workspace{memory->data(), memory->bytes()});
+    cuda::run<rows>(cuda::stream{on}, op, y, cuda::workspace{memory->data(), memory->bytes()},
+                    states);
   };
   auto const by_walk = [=](cudaStream_t on) {
-    for_each_line(e.lines(), on, memory_walk<Op>{op, y});
+    for_each_line(e.lines(), on, memory_walk<Op>{op, y, states});
   };
   auto const error = [=] {
     index const step = e.lines() > 4096 ? e.lines() / 4096 + 1 : 1;
     deviation const found;
     for_each_line((e.lines() + step - 1) / step, nullptr,
-                  memory_comparison<Op>{op, y, step, found.to()});
+                  memory_comparison<Op>{op, y, states, step, found.to()});
     return found.relative();
   };
   index const tokens = e.batch * e.time * e.heads;
-  double const bytes = sizeof(io) * static_cast<double>(tokens * numbers + e.numbers());
+  double const bytes = sizeof(io) * static_cast<double>(tokens * numbers + e.numbers()) +
+                       2. * sizeof(float) * static_cast<double>(memory_inputs::states(e));
   double const flops = 2. * products * rows * static_cast<double>(e.numbers());
   auto const product = std::make_shared<gemm>(flops);
   contest c;
@@ -160,7 +192,7 @@ measurement measured(std::shared_ptr<memory_inputs> const& p, Op const& op, inde
   c.walk = {by_walk, error, bytes};
   c.gemm = [product](cudaStream_t on) { (*product)(on); };
   c.flops_over_gemm = flops / product->flops();
-  c.inputs = p->inputs(), c.outputs = y.data;
+  c.inputs = p->inputs(), c.outputs = p->outputs();
   c.rounding = 0x1p-6;  // factors of products have 8 bits, as outputs have
   return held(c, rounds);
 }

@@ -209,17 +209,21 @@ class laplace {
   template <class Real>
   WANE_HOST_DEVICE std::complex<Real> weight_as(index head, index i, index j) const {
     index const k = i / terms();
-    std::complex<Real> weight(nodes_.read_out(head, k, weighs_columns() ? j : 0));
+    auto weight = convert<std::complex<Real>>(nodes_.read_out(head, k, weighs_columns() ? j : 0));
     if (conjugated_) weight = conjugate(weight);
-    if constexpr (terms() > 1) weight = multiply(weight, std::complex<Real>(term(i).weight));
-    if (nodes_.mask.data) weight *= static_cast<Real>(nodes_.mask(head, k));
+    if constexpr (terms() > 1)
+      weight = multiply(weight, convert<std::complex<Real>>(term(i).weight));
+    if (nodes_.mask.data)
+      weight = multiply(weight, std::complex<Real>(static_cast<Real>(nodes_.mask(head, k))));
     return weight;
   }
   WANE_HOST_DEVICE Accumulate log_pole(index head, index i) const {
     Accumulate const alone(-nodes_.sigma(head, i / terms()), -nodes_.omega(head, i / terms()));
     if constexpr (!has_window) return alone;
     auto const width = static_cast<real_type<Accumulate>>(width_of(head));
-    return alone + Accumulate(term(i).exponent) / width;
+    auto const exponent = term(i).exponent;
+    return add(alone, Accumulate(static_cast<real_type<Accumulate>>(exponent.real()) / width,
+                                 static_cast<real_type<Accumulate>>(exponent.imag()) / width));
   }
   static WANE_HOST_DEVICE double number(Parameter x) { return static_cast<double>(x); }
 

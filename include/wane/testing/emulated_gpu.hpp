@@ -7,6 +7,7 @@
 
 #include "wane/cuda/machine/matrix_unit.hpp"
 #include "wane/testing/emulated_grid.hpp"
+#include "wane/testing/emulated_sum.hpp"
 
 namespace wane::testing::impl {
 
@@ -60,7 +61,6 @@ class emulated_thread {
     return up;
   }
 
-  // Products are exact; they are summed in double, and with `sum` rounded once.
   template <class T, class Unit = cuda::impl::matrix_unit<T>>
   void multiply_add(typename Unit::sum& sum, typename Unit::left const& left,
                     typename Unit::right const& right) {
@@ -86,9 +86,9 @@ class emulated_thread {
       for (int lane = 0; lane < cuda::impl::warp_size; ++lane) {
         for (int i = 0; i < 4; ++i) {
           auto const at = Unit::of_sum(lane, i);
-          double total = static_cast<double>(x[lane].sum.of[i]);
-          for (int k = 0; k < Unit::depth; ++k) total += a[at.row][k] * b[at.column][k];
-          x[lane].sum.of[i] = static_cast<float>(total);
+          double products[Unit::depth];
+          for (int k = 0; k < Unit::depth; ++k) products[k] = a[at.row][k] * b[at.column][k];
+          x[lane].sum.of[i] = sum_of_unit(x[lane].sum.of[i], products);
         }
         std::memcpy(parts[lane], &x[lane], sizeof(part));
       }

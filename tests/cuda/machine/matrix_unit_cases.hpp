@@ -126,4 +126,26 @@ void expect_floats_of_three(Run const& run) {
   }
 }
 
+// Terms are cut off two bits behind the last bit of the largest, and so is their sum. (Another
+// device may keep more bits.)
+template <class Run>
+void expect_sums_cut_off(Run const& run) {
+  using wane::cuda::impl::tf32;
+  auto const sum = [&](float c, int count, float product) {
+    unit_product<tf32> x([] { return 0.0f; });
+    for (int k = 0; k < count; ++k)
+      x.a[std::size_t(k)] = tf32(product), x.b[std::size_t(k * 8)] = tf32(1.0f);
+    x.c[0] = c;
+    run(x);
+    return x.c[0];
+  };
+  EXPECT_EQ(sum(1, 1, 0x1.8p-24f), 1);
+  EXPECT_EQ(sum(1, 8, 0x1p-25f), 1 + 0x1p-22f);
+  EXPECT_EQ(sum(1, 8, 0x1p-26f), 1);
+  EXPECT_EQ(sum(1, 1, -0x1p-25f), 1 - 0x1p-24f);
+  EXPECT_EQ(sum(1, 1, -0x1p-26f), 1);
+  EXPECT_EQ(sum(-1, 1, 0x1p-26f), -1);
+  EXPECT_EQ(sum(0, 8, 0x1.8p-24f), 0x1.8p-21f);
+}
+
 }  // namespace support

@@ -29,6 +29,7 @@ TEST(EmulatedMatrixUnit, MultipliesTf32) { support::expect_products<tf32>(run_em
 TEST(EmulatedMatrixUnit, MultipliesFloatsThreeTimes) {
   support::expect_floats_of_three(run_emulated);
 }
+TEST(EmulatedMatrixUnit, CutsSumsOff) { support::expect_sums_cut_off(run_emulated); }
 
 TEST(EmulatedMatrixUnit, GivesEveryNumberOneHolder) {
   using unit = wane::cuda::impl::matrix_unit<float16>;

@@ -32,5 +32,6 @@ TEST_F(GpuMatrixUnit, MultipliesTf32) { support::expect_products<tf32>(run_on_de
 TEST_F(GpuMatrixUnit, MultipliesFloatsThreeTimes) {
   support::expect_floats_of_three(run_on_device);
 }
+TEST_F(GpuMatrixUnit, CutsSumsOff) { support::expect_sums_cut_off(run_on_device); }
 
 }  // namespace

@@ -139,8 +139,8 @@ WANE_INLINE split_decay<V> decay_from_log(V x) {
       wide const size = std::exp(wide(re)), angle = im;
       if (size == 0) return {T(0), T(0)};
       std::complex<wide> const w(size * std::cos(angle), size * std::sin(angle));
-      T const whole(w);
-      return {whole, T(w - std::complex<wide>(whole))};
+      T const whole = convert<T>(w);
+      return {whole, convert<T>(subtract(w, convert<std::complex<wide>>(whole)))};
     } else {
       return {exp(x), V(0)};
     }
@@ -154,7 +154,7 @@ WANE_INLINE V factor_of(plain_decay<V> w) {
 }
 template <class V>
 WANE_INLINE V factor_of(split_decay<V> w) {
-  return w.whole + w.rest;
+  return add(w.whole, w.rest);
 }
 
 // Factors from here to 1 are held as 1 + excess where rounding their products would lose too much.
@@ -166,7 +166,7 @@ inline constexpr T near_one = T(0.9375);
 // therefore give s + ((w - 1) s + b).
 template <class V>
 WANE_INLINE V carried(no_decay, V s, V b) {
-  return s + b;
+  return add(s, b);
 }
 template <class V>
 WANE_INLINE V carried(plain_decay<V> w, V s, V b) {

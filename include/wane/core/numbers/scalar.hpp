@@ -45,6 +45,8 @@ template <class To, class From>
 WANE_INLINE To convert(From const& x) {
   if constexpr (is_complex<From> && !is_complex<To>)
     return static_cast<To>(real_part(x));
+  else if constexpr (is_complex<From> && !std::is_same_v<From, To>)
+    return {static_cast<real_type<To>>(x.real()), static_cast<real_type<To>>(x.imag())};
   else
     return static_cast<To>(x);
 }
@@ -56,6 +58,22 @@ struct widened_type {
 };
 template <class T>
 using widened = typename widened_type<T>::type;
+
+// Code of kernels computes with complex numbers by these functions. The operators of libstdc++'s
+// std::complex, its assignment of real numbers and its conversions use __complex__ numbers, which
+// nvcc 13 drops from device code without a message. Comparison and the unary minus are safe.
+
+// a + b
+template <class V>
+WANE_INLINE V add(V const& a, std::type_identity_t<V> const& b) {
+  return a + b;
+}
+
+// a - b
+template <class V>
+WANE_INLINE V subtract(V const& a, std::type_identity_t<V> const& b) {
+  return a - b;
+}
 
 // a b
 template <class V>
@@ -82,6 +100,18 @@ template <class T>
 WANE_INLINE std::complex<T> conjugate(std::complex<T> const& z) {
   auto const& [re, im] = reinterpret_cast<T const(&)[2]>(z);
   return {re, -im};
+}
+
+template <class T>
+WANE_INLINE std::complex<T> add(std::complex<T> const& a,
+                                std::type_identity_t<std::complex<T>> const& b) {
+  return {a.real() + b.real(), a.imag() + b.imag()};
+}
+
+template <class T>
+WANE_INLINE std::complex<T> subtract(std::complex<T> const& a,
+                                     std::type_identity_t<std::complex<T>> const& b) {
+  return {a.real() - b.real(), a.imag() - b.imag()};
 }
 
 template <class T>

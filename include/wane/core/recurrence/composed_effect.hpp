@@ -40,14 +40,13 @@ WANE_INLINE V state_after(composed_effect<V> const& e, V state) {
   if constexpr (std::is_same_v<V, double>)
     return multiply_add(e.decay, state, multiply_add(e.lost, state, e.drive));
   else
-    return static_cast<V>(multiply_add(e.decay, wide(state), wide(e.drive)));
+    return convert<V>(multiply_add(e.decay, convert<wide>(state), convert<wide>(e.drive)));
 }
 
-// The product of two decays that are not resets. Where it underflows it is the least positive
+// A product of decays none of which is a reset. Where it underflowed it is the least positive
 // double, because 0 would be a reset.
 template <class Wide>
-WANE_INLINE Wide product_of_decays(Wide a, Wide b) {
-  Wide const product = multiply(a, b);
+WANE_INLINE Wide not_a_reset(Wide product) {
   return product == Wide(0) ? Wide(4.9406564584124654e-324) : product;
 }
 
@@ -70,9 +69,9 @@ WANE_INLINE composed_effect<V> joined(composed_effect<V> const& first,
     both.decay = product + small;
     both.lost = small - (both.decay - product);
     if (!(both.lost == both.lost) || both.decay == 0)
-      both.decay = product_of_decays(first.decay, second.decay), both.lost = 0;
+      both.decay = not_a_reset(multiply(first.decay, second.decay)), both.lost = 0;
   } else {
-    both.decay = product_of_decays(first.decay, second.decay);
+    both.decay = not_a_reset(multiply(first.decay, second.decay));
   }
   return both;
 }
@@ -87,20 +86,21 @@ WANE_INLINE composed_effect<V> then(composed_effect<V> const& first,
 template <class V>
 WANE_INLINE composed_effect<V> then_token(composed_effect<V> const& first, no_decay, V b) {
   composed_effect<V> both = first;
-  both.drive = first.drive + b;
+  both.drive = add(first.drive, b);
   return both;
 }
 template <class V>
 WANE_INLINE composed_effect<V> then_token(composed_effect<V> const& first, plain_decay<V> w, V b) {
+  using wide = typename composed_effect<V>::wide;
   composed_effect<V> token;
-  token.decay = w.factor;
+  token.decay = convert<wide>(w.factor);
   return joined(first, token, carried(w, first.drive, b));
 }
 template <class V>
 WANE_INLINE composed_effect<V> then_token(composed_effect<V> const& first, split_decay<V> w, V b) {
   using wide = typename composed_effect<V>::wide;
   composed_effect<V> token;
-  token.decay = wide(w.whole) + wide(w.rest);
+  token.decay = add(convert<wide>(w.whole), convert<wide>(w.rest));
   if constexpr (std::is_same_v<V, double>) token.lost = w.rest - (token.decay - w.whole);
   return joined(first, token, carried(w, first.drive, b));
 }
@@ -113,5 +113,36 @@ WANE_INLINE composed_effect<V> reset_to(V b) {
   reset.drive = b;
   return reset;
 }
+
+// The effect of tokens that all have decay w, from the earliest on: what then_token gives, with the
+// tests for resets and underflow once at the end.
+template <class V, class Decay>
+class effect_of_equal_decays {
+ public:
+  WANE_INLINE explicit effect_of_equal_decays(Decay w)
+      : w_(w), token_(then_token(composed_effect<V>{}, w, V(0))), all_{}, resets_(false) {}
+
+  WANE_INLINE void token(V b) {
+    if constexpr (std::is_same_v<V, double>) {
+      all_ = then_token(all_, w_, b);
+    } else {
+      all_.drive = carried(w_, all_.drive, b);
+      all_.decay = multiply(all_.decay, token_.decay);
+    }
+  }
+  WANE_INLINE void reset(V b) { all_ = reset_to(b), resets_ = true; }
+
+  WANE_INLINE composed_effect<V> effect() const {
+    using wide = typename composed_effect<V>::wide;
+    composed_effect<V> all = all_;
+    if (!resets_ && token_.decay != wide(0)) all.decay = not_a_reset(all.decay);
+    return all;
+  }
+
+ private:
+  Decay w_;
+  composed_effect<V> token_, all_;
+  bool resets_;
+};
 
 }  // namespace wane::impl

@@ -36,7 +36,7 @@ WANE_INLINE effect<V> then(effect<V> const& first, effect<V> const& second) {
 template <class V>
 WANE_INLINE log_effect<V> then(log_effect<V> const& first, log_effect<V> const& second) {
   auto const w = decay_from_log(second.log_decay);
-  return {where_zero(factor_of(w), second.log_decay, first.log_decay + second.log_decay),
+  return {where_zero(factor_of(w), second.log_decay, add(first.log_decay, second.log_decay)),
           carried(w, first.drive, second.drive)};
 }
 

@@ -34,6 +34,64 @@ recurrence_shape const& shape_of(Arguments const& a) {
     return a.shape;
 }
 
+// A kernel on the current device. Each copy of a kernel has a limit of shared memory of its own,
+// and nvcc 13 gives every file of a program its own copy, while the linker takes each function of
+// device_queue from any of the files. Therefore a function names a kernel once (of).
+struct device_kernel {
+  void const* address;
+  int threads;
+  std::size_t shared_bytes;  // of a block
+  index rows;                // of the recurrence
+
+  template <class Kernel, class Config, class Arguments>
+  static device_kernel of(Arguments const& arguments) {
+    return {reinterpret_cast<void const*>(on_device<Kernel, Config, Arguments>),
+            threads_of<Kernel, Config>, Kernel::template shared_bytes<Config>(arguments),
+            shape_of(arguments).rows};
+  }
+
+  // Raises the kernel's limit of shared memory. Throws wane::error where a block needs more than
+  // the device has. The limit is always the device's largest, so that calls from several threads do
+  // not lower it for each other.
+  void raise_limit() const {
+    int const room =
+        attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, "cudaDeviceGetAttribute(shared memory)");
+    require(shared_bytes <= static_cast<std::size_t>(room), "the operator has rows ", rows,
+            "; a block would need ", shared_bytes, " bytes of shared memory, and this device has ",
+            room);
+    throw_on_error(cudaFuncSetAttribute(address, cudaFuncAttributeMaxDynamicSharedMemorySize, room),
+                   "cudaFuncSetAttribute");
+  }
+  // The blocks that the device holds at a time.
+  index resident() const {
+    int on_each = 0;
+    throw_on_error(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, address, threads, shared_bytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    return index{on_each} *
+           attribute(cudaDevAttrMultiProcessorCount, "cudaDeviceGetAttribute(multiprocessors)");
+  }
+  template <class Arguments>
+  void launch(Arguments const& arguments, index blocks, cudaStream_t on) const {
+    require(blocks <= 0x7fffffff, "a kernel would need ", blocks,
+            " blocks; a device takes 2^31 - 1");
+    Arguments copy = arguments;
+    void* parameters[] = {&copy};
+    throw_on_error(
+        cudaLaunchKernel(address, dim3(static_cast<unsigned>(blocks)),
+                         dim3(static_cast<unsigned>(threads)), parameters, shared_bytes, on),
+        "the launch of a kernel");
+  }
+
+ private:
+  static int attribute(cudaDeviceAttr which, char const* call) {
+    int device = 0, value = 0;
+    throw_on_error(cudaGetDevice(&device), "cudaGetDevice");
+    throw_on_error(cudaDeviceGetAttribute(&value, which, device), call);
+    return value;
+  }
+};
+
 // See kernel.hpp. Calls that the device refuses throw before their kernel is queued.
 class device_queue {
  public:
@@ -41,7 +99,7 @@ class device_queue {
 
   template <class Kernel, class Config, class Arguments>
   void prepare(Arguments const& arguments) const {
-    (void)processors_for<Kernel, Config>(arguments);
+    device_kernel::of<Kernel, Config>(arguments).raise_limit();
   }
   void zero(void* memory, std::size_t bytes) const {
     throw_on_error(cudaMemsetAsync(memory, 0, bytes, on_), "cudaMemsetAsync");
@@ -49,51 +107,22 @@ class device_queue {
   template <class Kernel, class Config, class Arguments>
   void run_blocks(Arguments const& arguments, index count) const {
     if (count == 0) return;
-    require(count <= 0x7fffffff, "a kernel would need ", count, " blocks; a device takes 2^31 - 1");
-    cudaLaunchConfig_t launch = {};
-    launch.gridDim = dim3(static_cast<unsigned>(count));
-    launch.blockDim = dim3(threads_of<Kernel, Config>);
-    launch.dynamicSmemBytes = Kernel::template shared_bytes<Config>(arguments);
-    launch.stream = on_;
-    throw_on_error(cudaLaunchKernelEx(&launch, on_device<Kernel, Config, Arguments>, arguments),
-                   "the launch of a kernel");
+    auto const kernel = device_kernel::of<Kernel, Config>(arguments);
+    if (kernel.shared_bytes > allowed_unasked) kernel.raise_limit();
+    kernel.launch(arguments, count, on_);
   }
   template <class Kernel, class Config, class Arguments>
   void run_workers(Arguments arguments) const {
-    int const processors = processors_for<Kernel, Config>(arguments);
-    int resident = 0;
-    throw_on_error(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                       &resident, on_device<Kernel, Config, Arguments>, threads_of<Kernel, Config>,
-                       Kernel::template shared_bytes<Config>(arguments)),
-                   "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    auto const kernel = device_kernel::of<Kernel, Config>(arguments);
+    kernel.raise_limit();
     // At least one block, for the work that follows the last item.
-    arguments.blocks =
-        at_least(index{1}, at_most(index{processors} * resident, arguments.work_items()));
+    arguments.blocks = at_least(index{1}, at_most(kernel.resident(), arguments.work_items()));
     zero(arguments.counters().data, arguments.counters().bytes);
-    run_blocks<Kernel, Config>(arguments, arguments.blocks);
+    kernel.launch(arguments, arguments.blocks, on_);
   }
 
  private:
-  // Raises the kernel's limit of shared memory; returns the number of processors of the device.
-  template <class Kernel, class Config, class Arguments>
-  static int processors_for(Arguments const& arguments) {
-    int device = 0, processors = 0, room = 0;
-    throw_on_error(cudaGetDevice(&device), "cudaGetDevice");
-    throw_on_error(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-                   "cudaDeviceGetAttribute(multiprocessors)");
-    throw_on_error(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-                   "cudaDeviceGetAttribute(shared memory)");
-    std::size_t const shared = Kernel::template shared_bytes<Config>(arguments);
-    require(shared <= static_cast<std::size_t>(room), "the operator has rows ",
-            shape_of(arguments).rows, "; a block would need ", shared,
-            " bytes of shared memory, and this device has ", room);
-    // The limit belongs to the kernel, not to the launch. It is always the device's largest, so
-    // that calls from several threads do not lower it for each other.
-    throw_on_error(cudaFuncSetAttribute(on_device<Kernel, Config, Arguments>,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize, room),
-                   "cudaFuncSetAttribute");
-    return processors;
-  }
+  static constexpr std::size_t allowed_unasked = 48 * 1024;  // bytes of shared memory
 
   cudaStream_t on_;
 };

@@ -70,10 +70,8 @@ class step_update {
   WANE_HOST_DEVICE void operator()() {
     bool const there = j_ < a_.shape.columns;
     float state[Config::rows] = {};
-    for_rows([&](auto r, int i) WANE_INLINE_LAMBDA {
-      state[r] =
-          there && a_.initial.data ? static_cast<float>(a_.initial(sequence_, head_, i, j_)) : 0.f;
-    });
+    for_rows_of(a_.initial,
+                [&](auto r, auto& x) WANE_INLINE_LAMBDA { state[r] = static_cast<float>(x); });
     place<> const where = sequence_tokens(a_.sequences, sequence_).at(0, head_);
     float y = 0;
     if (group_ == 0) y = bring(where, there);

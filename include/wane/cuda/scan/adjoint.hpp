@@ -85,10 +85,10 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     sums_type of_head;
     this->for_tokens(op, part, [&](int k, auto const& x, auto const& at) {
       index const j = this->column(part);
-      value[k] = V(x.value(j));
+      value[k] = convert<V>(x.value(j));
       dy[k] = convert<V>(output_gradient.read(at.at(part.batch, part.head), j));
       if constexpr (has_direct<Token>) {
-        value_gradient[k] = multiply(conjugate(V(x.direct())), dy[k]);
+        value_gradient[k] = multiply(conjugate(convert<V>(x.direct())), dy[k]);
         V const direct = multiply(conjugate(value[k]), dy[k]);
         if constexpr (sums_rows) of_head.key += wide(direct);
         if constexpr (sums_tokens) put_down(0, k, direct);
@@ -106,7 +106,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     machine_.barrier();
     for (index i = 0; i < this->rows(); ++i) {
       sums_type const of_row = run_row(op, part, i, value, dy, value_gradient);
-      of_head.decay += of_row.decay;
+      of_head.decay = add(of_head.decay, of_row.decay);
       if constexpr (sums_rows) save_sums(part, i, of_row);
       if constexpr (sums_tokens && kinds::kinds > 0)
         add_columns(part, kinds::kinds, i, this->rows());
@@ -139,29 +139,29 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
   }
 
   // q_t dy_t
-  WANE_HOST_DEVICE V read_gradient(Token const& x, tile const& part, index i, V dy) const {
-    if constexpr (has_query<Token>)
-      return multiply(conjugate(V(x.query(i))), dy);
-    else if constexpr (has_element_query<Token>)
-      return multiply(conjugate(V(x.query(i, this->column(part)))), dy);
+  WANE_HOST_DEVICE static V read_gradient(row_terms<Op> const& row, Token const& x, V dy) {
+    if constexpr (has_query<Token> || has_element_query<Token>)
+      return multiply(conjugate(row.query(x)), dy);
     else
       return dy;
   }
   WANE_HOST_DEVICE V final_gradient(index sequence, tile const& part, index i) const {
     if (!a_.final_gradient.data) return V(0);
-    return static_cast<V>(a_.final_gradient(sequence, part.head, i, this->column(part)));
+    return convert<V>(a_.final_gradient(sequence, part.head, i, this->column(part)));
   }
 
   // The effect of this thread's tokens on the c of later tokens.
   WANE_HOST_DEVICE E backward_effect(Op const& op, tile const& part, index i,
                                      numbers const& dy) const {
+    auto const row = this->row_of_tokens(op, part, i);
     E effect;
     for_tokens_backward(op, part, [&](int k, auto const& x, auto const& at) {
-      auto const w = conjugate(this->decay(x, part, i));
-      V g = read_gradient(x, part, i, dy[k]);
-      if (at.ends()) g = g + final_gradient(at.sequence(), part, i);
+      auto const w = conjugate(row.decay(x));
+      V g = read_gradient(row, x, dy[k]);
+      bool const ends = this->ends(k, at);
+      if (ends) g = add(g, final_gradient(at.sequence(), part, i));
       V const c = carried(w, g, V(0));
-      effect = at.ends() ? reset_to(c) : then_token(effect, w, c);
+      effect = ends ? reset_to(c) : then_token(effect, w, c);
     });
     return effect;
   }
@@ -198,6 +198,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     E const before_tokens = this->before_tokens(op, part, i, value);
     E const after_tokens = this->after_tokens(op, part, i, dy);
     if (count_ == 0) return sums;
+    auto const row = this->row_of_tokens(op, part, i);
     numbers before = {};
     V s = state_after(before_tokens,
                       a_.kept[a_.plan.place_of_state(part.strip, part.number, i) + column_]);
@@ -205,26 +206,26 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
       if constexpr (Packed)
         if (at.begins()) s = this->initial(at.sequence(), part.head, i, this->column(part));
       before[k] = s;
-      s = carried(this->decay(x, part, i), s, this->write(x, i, value[k]));
+      s = carried(row.decay(x), s, row.write(x, value[k]));
     });
     V c = state_after(after_tokens, machine_.read_shared(this->before_tile(i)).drive);
     for_tokens_backward(op, part, [&](int k, auto const& x, auto const& at) {
-      if (at.ends()) c = final_gradient(at.sequence(), part, i);
-      V const g = read_gradient(x, part, i, dy[k]) + c, written = strictly_causal<Token> ? c : g;
-      auto const w = this->decay(x, part, i);
+      if (this->ends(k, at)) c = final_gradient(at.sequence(), part, i);
+      V const g = add(read_gradient(row, x, dy[k]), c);
+      V const written = strictly_causal<Token> ? c : g;
+      auto const w = row.decay(x);
       V const decay_gradient = multiply(conjugate(decay_derivative(w, before[k])), g);
       if constexpr (has_key<Token>)
-        value_gradient[k] = multiply_add(conjugate(V(x.key(i))), written, value_gradient[k]);
+        value_gradient[k] = multiply_add(conjugate(row.key(x)), written, value_gradient[k]);
       else
-        value_gradient[k] = value_gradient[k] + written;
+        value_gradient[k] = add(value_gradient[k], written);
       if constexpr (sums_rows || sums_tokens) {
         V const key_gradient = multiply(conjugate(value[k]), written);
-        V const after = carried(w, before[k], this->write(x, i, value[k]));
+        V const after = carried(w, before[k], row.write(x, value[k]));
         V const query_gradient = multiply(conjugate(read_from<Token>(w, before[k], after)), dy[k]);
         if constexpr (sums_rows) {
-          sums.decay += wide(decay_gradient);
-          sums.key += wide(key_gradient);
-          sums.query += wide(query_gradient);
+          sums = added(sums, {convert<wide>(decay_gradient), convert<wide>(key_gradient),
+                              convert<wide>(query_gradient)});
         } else {
           if constexpr (kinds::decay) put_down(0, k, decay_gradient);
           if constexpr (has_key<Token>) put_down(kinds::decay, k, key_gradient);
@@ -235,14 +236,14 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
         sink_at(a_.gradients, op, at.at(part.batch, part.head))
             .element(this->column(part), element_gradient<V>{written, decay_gradient});
       c = carried(conjugate(w), g, V(0));
-      if (at.begins()) save_initial(at.sequence(), part, i, c);
+      if (this->begins(k, at)) save_initial(at.sequence(), part, i, c);
     });
     return sums;
   }
 
   WANE_HOST_DEVICE void save_initial(index sequence, tile const& part, index i, V c) const {
     if (a_.initial_gradient.data)
-      a_.initial_gradient(sequence, part.head, i, this->column(part)) = static_cast<State>(c);
+      a_.initial_gradient(sequence, part.head, i, this->column(part)) = convert<State>(c);
   }
   WANE_HOST_DEVICE void pass_empty_sequences(tile const& part) const {
     this->for_empty_sequences(
@@ -274,11 +275,11 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
       wide sum{0};
       for (int c = 0; c < columns; ++c) {
         int const j = (c + n) & (columns - 1);  // so that threads read different banks
-        if (j < part.columns) sum += wide(machine_.read_shared(of_token(kind, token, j)));
+        if (j < part.columns)
+          sum = add(sum, convert<wide>(machine_.read_shared(of_token(kind, token, j))));
       }
       index const place = part.strip * a_.plan.shape.time + part.first_token + token;
-      a_.token_sums[place * kinds::numbers(this->rows()) + first + kind * step] =
-          static_cast<V>(sum);
+      a_.token_sums[place * kinds::numbers(this->rows()) + first + kind * step] = convert<V>(sum);
     }
     machine_.barrier();
   }

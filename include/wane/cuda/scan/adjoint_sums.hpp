@@ -16,6 +16,10 @@ struct row_sums {
   using wide = typename composed_effect<V>::wide;
   wide decay{0}, key{0}, query{0};
 };
+template <class V>
+WANE_HOST_DEVICE row_sums<V> added(row_sums<V> const& a, row_sums<V> const& b) {
+  return {add(a.decay, b.decay), add(a.key, b.key), add(a.query, b.query)};
+}
 
 // Gradients by the terms of a token, summed over the columns of a tile. Their order: decays of all
 // rows, keys, queries, direct. Terms that tokens lack are left out.
@@ -67,12 +71,9 @@ index blocks_of_sums(scan_plan const& plan) {
 template <class M, class V>
 WANE_HOST_DEVICE row_sums<V> sum_of_block(M& machine, row_sums<V> sums, row_sums<V>* exchange) {
   int const thread = machine.thread();
-  auto const add = [](row_sums<V> const& a, row_sums<V> const& b) {
-    return row_sums<V>{a.decay + b.decay, a.key + b.key, a.query + b.query};
-  };
   for (int by = 1; by < warp_size; by *= 2) {
     auto const lower = machine.shuffle_up(sums, by);
-    if (thread % warp_size >= by) sums = add(lower, sums);
+    if (thread % warp_size >= by) sums = added(lower, sums);
   }
   machine.barrier();
   if (thread % warp_size == warp_size - 1)
@@ -81,7 +82,7 @@ WANE_HOST_DEVICE row_sums<V> sum_of_block(M& machine, row_sums<V> sums, row_sums
   if (thread == 0) {
     sums = machine.read_shared(exchange);
     for (int w = 1; w < M::threads / warp_size; ++w)
-      sums = add(sums, machine.read_shared(exchange + w));
+      sums = added(sums, machine.read_shared(exchange + w));
   }
   return sums;
 }
@@ -100,13 +101,12 @@ WANE_HOST_DEVICE void sum_tiles(M& machine, Arguments const& a, index block) {
   for (index n = machine.thread(); n < a.plan.strips / (heads * a.plan.column_tiles) * of_head;
        n += M::threads) {
     index const tile = (n / of_head * heads + head) * of_head + n % of_head;
-    auto const& more = a.tile_sums[tile * (rows + 1) + i];
-    sums = {sums.decay + more.decay, sums.key + more.key, sums.query + more.query};
+    sums = added(sums, a.tile_sums[tile * (rows + 1) + i]);
   }
   sums = sum_of_block(machine, sums, reinterpret_cast<row_sums<V>*>(machine.shared()));
   if (machine.thread() != 0) return;
   auto const sink = sink_at(a.gradients, a.op, place<>{0, 0, head});
-  auto const as_v = [](auto const& x) { return static_cast<V>(x); };
+  auto const as_v = [](auto const& x) { return convert<V>(x); };
   if constexpr (takes_rows<Sink, V>)
     if (i < rows)
       sink.row(i, row_gradient<V>{as_v(sums.decay), as_v(sums.key), as_v(sums.query), V(0), V(0)});
@@ -149,15 +149,18 @@ WANE_HOST_DEVICE void sum_column_tiles(M& machine, Arguments const& a, index blo
       if (!there[earlier]) number -= rows;
     wide total{0};
     for (index c = 0; there[kind] && c < tiles; ++c)
-      total += wide(a.token_sums[((row_head * tiles + c) * time + first + token) * each + number]);
-    machine.write_shared(tokens + n, static_cast<V>(total));
+      total =
+          add(total,
+              convert<wide>(
+                  a.token_sums[((row_head * tiles + c) * time + first + token) * each + number]));
+    machine.write_shared(tokens + n, convert<V>(total));
   }
   machine.barrier();
   if (machine.thread() >= count) return;
   V* const g = tokens + machine.thread() * room;
   wide decay{0};
-  for (index i = 0; i < rows; ++i) decay += wide(machine.read_shared(g + i));
-  token_gradient<V> const whole{static_cast<V>(decay), machine.read_shared(g + 5 * rows)};
+  for (index i = 0; i < rows; ++i) decay = add(decay, convert<wide>(machine.read_shared(g + i)));
+  token_gradient<V> const whole{convert<V>(decay), machine.read_shared(g + 5 * rows)};
   index const batch = row_head / a.plan.shape.heads, head = row_head % a.plan.shape.heads;
   sequence_cursor<Packed> const cursor(a.sequences, batch, first + machine.thread());
   auto const sink = sink_at(a.gradients, a.op, cursor.at(batch, head));

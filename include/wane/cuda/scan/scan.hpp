@@ -59,7 +59,7 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
     this->read_start(part);
     V value[Config::tokens] = {}, y[Config::tokens] = {};
     this->for_tokens(op, part, [&](int k, auto const& x, auto const&) {
-      value[k] = V(x.value(this->column(part)));
+      value[k] = convert<V>(x.value(this->column(part)));
     });
     for (index i = 0; i < this->rows(); ++i) {
       auto const joined = this->join_tokens(op, part, i, value);
@@ -74,38 +74,38 @@ class scan : tile_worker<Config, Packed, M, scan_arguments<Op, Out, State>> {
             machine_.read_shared(this->before_tile(i)).drive;
     if constexpr (has_direct<Token>)
       this->for_tokens(op, part, [&](int k, auto const& x, auto const&) {
-        y[k] = multiply(V(x.direct()), value[k]);
+        y[k] = multiply(convert<V>(x.direct()), value[k]);
       });
     if constexpr (has_skip<Token>)
       this->for_tokens(op, part, [&](int k, auto const& x, auto const&) {
-        y[k] = y[k] + V(x.skip(this->column(part)));
+        y[k] = add(y[k], convert<V>(x.skip(this->column(part))));
       });
     for (index i = 0; i < this->rows(); ++i) {
+      auto const row = this->row_of_tokens(op, part, i);
       V s = state_after(this->before_tokens(op, part, i, value),
                         machine_.read_shared(this->before_tile(i)).drive);
       this->for_tokens(op, part, [&](int k, auto const& x, auto const& at) {
         if constexpr (Packed)
           if (at.begins()) s = this->initial(at.sequence(), part.head, i, this->column(part));
-        auto const w = this->decay(x, part, i);
-        V const after = carried(w, s, this->write(x, i, value[k]));
+        auto const w = row.decay(x);
+        V const after = carried(w, s, row.write(x, value[k]));
         V const read = read_from<Token>(w, s, after);
-        if constexpr (has_query<Token>)
-          y[k] = multiply_add(V(x.query(i)), read, y[k]);
-        else if constexpr (has_element_query<Token>)
-          y[k] = multiply_add(V(x.query(i, this->column(part))), read, y[k]);
+        if constexpr (has_query<Token> || has_element_query<Token>)
+          y[k] = multiply_add(row.query(x), read, y[k]);
         else
-          y[k] = y[k] + read;
+          y[k] = add(y[k], read);
         s = after;
-        if (at.ends()) save_final(at.sequence(), part, i, s);
+        if constexpr (Packed)
+          if (at.ends()) save_final(at.sequence(), part, i, s);
       });
+      if (this->ends_row(part)) save_final(part.batch, part, i, s);
     }
     if (part.number == 0) pass_empty_sequences(part);
     write_output(part, y);
   }
 
   WANE_HOST_DEVICE void save_final(index sequence, tile const& part, index i, V state) const {
-    if (a_.final.data)
-      a_.final(sequence, part.head, i, this->column(part)) = static_cast<State>(state);
+    if (a_.final.data) a_.final(sequence, part.head, i, this->column(part)) = convert<State>(state);
   }
   // Sequences without tokens end as they begin.
   WANE_HOST_DEVICE void pass_empty_sequences(tile const& part) const {

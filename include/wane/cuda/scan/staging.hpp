@@ -65,8 +65,15 @@ struct tile_cut {
                                   int threads, Each const& each) const {
     using byte = std::conditional_t<std::is_const_v<T>, std::byte const, std::byte>;
     byte* const start = reinterpret_cast<byte*>(first(x, part));
-    for (int n = thread; n < count * units; n += threads) {
-      int const row = n / units, offset = n % units * unit;
+    if (units == 0) return;
+    int const rows_on = threads / units, units_on = threads % units;
+    int row = thread / units, at = thread % units;
+    for (; row < count; row += rows_on, at += units_on) {
+      if (at >= units) {
+        at -= units;
+        if (++row == count) return;
+      }
+      int const offset = at * unit;
       int const token = by_number ? row / part.columns : row;
       int const column = by_number ? row % part.columns : 0;
       each(start + (token * x.stride[1] + column * x.stride[3]) * static_cast<index>(sizeof(T)) +

@@ -5,6 +5,7 @@
 #include "wane/cuda/call/sequences.hpp"
 #include "wane/cuda/scan/block_scan.hpp"
 #include "wane/cuda/scan/look_back.hpp"
+#include "wane/cuda/scan/row_terms.hpp"
 #include "wane/cuda/scan/staging.hpp"
 
 namespace wane::cuda::impl {
@@ -92,42 +93,68 @@ class tile_worker {
 #ifdef __CUDACC__
 #pragma unroll
 #endif
-    for (int k = 0; k < Config::tokens; ++k)
-      if (k < count_) {
-        if (k > 0) cursor.next();
-        each(k, op.at(cursor.at(part.batch, part.head)), cursor);
-      }
+    for (int k = 0; k < Config::tokens; ++k) {
+      if (k >= count_) return;
+      if (k > 0) cursor.next();
+      each(k, op.at(cursor.at(part.batch, part.head)), cursor);
+    }
   }
 
-  WANE_HOST_DEVICE auto decay(Token const& x, tile const& part, index i) const {
-    return decay_of(x, i, column(part));
+  // Whether token k of this thread, at the cursor, is the first or the last of its sequence.
+  template <class Cursor>
+  WANE_HOST_DEVICE static bool begins(int k, Cursor const& at) {
+    return (Packed || k == 0) && at.begins();
   }
-  WANE_HOST_DEVICE V write(Token const& x, index i, V value) const {
-    if constexpr (has_key<Token>)
-      return multiply(V(x.key(i)), value);
-    else
-      return value;
+  template <class Cursor>
+  WANE_HOST_DEVICE bool ends(int k, Cursor const& at) const {
+    return (Packed || k + 1 == count_) && at.ends();
+  }
+
+  // Whether the last token of this thread is that of a row, which is one sequence.
+  WANE_HOST_DEVICE bool ends_row(tile const& part) const {
+    return !Packed && count_ > 0 &&
+           part.first_token + slice_ * Config::tokens + count_ == a_.plan.shape.time;
+  }
+
+  WANE_HOST_DEVICE row_terms<Op> row_of_tokens(Op const& op, tile const& part, index i) const {
+    row_terms<Op> row(i, column(part));
+    if constexpr (row_terms<Op>::fixed_decay)
+      if (count_ > 0) {
+        index const first = part.first_token + slice_ * Config::tokens;
+        row.read(op.at(place<>{part.batch, a_.sequences.time_of(first), part.head, 1}));
+      }
+    return row;
   }
 
   // The effect of all tokens of this thread on row i.
   WANE_HOST_DEVICE E effect_of_tokens(Op const& op, tile const& part, index i,
                                       V const (&value)[Config::tokens]) const {
-    E effect;
-    for_tokens(op, part, [&](int k, auto const& x, auto const& at) {
-      auto const w = decay(x, part, i);
-      V b = write(x, i, value[k]);
-      if (at.begins()) {
-        b = carried(w, Packed ? initial(at.sequence(), part.head, i, column(part)) : start(i), b);
-        effect = reset_to(b);
-      } else {
-        effect = then_token(effect, w, b);
-      }
-    });
-    return effect;
+    auto const row = row_of_tokens(op, part, i);
+    auto const walk = [&](auto const& token, auto const& reset) {
+      for_tokens(op, part, [&](int k, auto const& x, auto const& at) {
+        auto const w = row.decay(x);
+        V const b = row.write(x, value[k]);
+        if (begins(k, at))
+          reset(carried(w, Packed ? initial(at.sequence(), part.head, i, column(part)) : start(i),
+                        b));
+        else
+          token(w, b);
+      });
+    };
+    if constexpr (row_terms<Op>::fixed_decay) {
+      effect_of_equal_decays<V, typename row_terms<Op>::decay_type> effect(row.decay());
+      walk([&](auto const&, V b) { effect.token(b); }, [&](V b) { effect.reset(b); });
+      return effect.effect();
+    } else {
+      E effect;
+      walk([&](auto const& w, V b) { effect = then_token(effect, w, b); },
+           [&](V b) { effect = reset_to(b); });
+      return effect;
+    }
   }
 
   WANE_HOST_DEVICE V initial(index sequence, index head, index i, index j) const {
-    return a_.initial.data ? static_cast<V>(a_.initial(sequence, head, i, j)) : V(0);
+    return a_.initial.data ? convert<V>(a_.initial(sequence, head, i, j)) : V(0);
   }
   // Initial and final states may share memory. The threads that begin a strip therefore keep its
   // initial state before a block can write the final state.
