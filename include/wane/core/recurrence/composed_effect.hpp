@@ -115,34 +115,31 @@ WANE_INLINE composed_effect<V> reset_to(V b) {
 }
 
 // The effect of tokens that all have decay w, from the earliest on: what then_token gives, with the
-// tests for resets and underflow once at the end.
+// tests for resets and underflow once at the end. (V is not double, whose products need `lost`.)
 template <class V, class Decay>
 class effect_of_equal_decays {
+  using wide = typename composed_effect<V>::wide;
+
  public:
   WANE_INLINE explicit effect_of_equal_decays(Decay w)
-      : w_(w), token_(then_token(composed_effect<V>{}, w, V(0))), all_{}, resets_(false) {}
+      : w_(w), factor_(then_token(composed_effect<V>{}, w, V(0)).decay) {}
 
   WANE_INLINE void token(V b) {
-    if constexpr (std::is_same_v<V, double>) {
-      all_ = then_token(all_, w_, b);
-    } else {
-      all_.drive = carried(w_, all_.drive, b);
-      all_.decay = multiply(all_.decay, token_.decay);
-    }
+    all_.drive = carried(w_, all_.drive, b);
+    all_.decay = multiply(all_.decay, factor_);
   }
   WANE_INLINE void reset(V b) { all_ = reset_to(b), resets_ = true; }
 
   WANE_INLINE composed_effect<V> effect() const {
-    using wide = typename composed_effect<V>::wide;
-    composed_effect<V> all = all_;
-    if (!resets_ && token_.decay != wide(0)) all.decay = not_a_reset(all.decay);
-    return all;
+    if (resets_ || factor_ == wide(0)) return all_;
+    return {not_a_reset(all_.decay), all_.drive};
   }
 
  private:
   Decay w_;
-  composed_effect<V> token_, all_;
-  bool resets_;
+  wide factor_;
+  composed_effect<V> all_{};
+  bool resets_ = false;
 };
 
 }  // namespace wane::impl

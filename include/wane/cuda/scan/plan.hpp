@@ -31,9 +31,9 @@ struct scan_config {
 // A link takes about 1.5 microseconds, in which memory moves some megabytes. 512 blocks fill a GPU.
 template <class V>
 using default_scan_config = scan_config<256,
-                                        sizeof(V) <= 4   ? 15
-                                        : sizeof(V) <= 8 ? 9
-                                                         : 5,
+                                        is_complex<V>    ? 5
+                                        : sizeof(V) <= 4 ? 15
+                                                         : 9,
                                         4, index{1} << 20, 512>;
 
 // A strip is a head of a sequence (of the row, where sequences are packed) and a group of its

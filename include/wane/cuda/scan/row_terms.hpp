@@ -11,10 +11,12 @@ template <class Op>
 class row_terms {
   using Token = token_of<Op>;
   using V = accumulate_type<Op>;
-  static constexpr bool fixed_terms = time_invariant<Op>;
+  // Longer numbers have no registers left for terms.
+  static constexpr bool has_room = sizeof(V) <= sizeof(float);
+  static constexpr bool fixed_terms = has_room && time_invariant<Op>;
 
  public:
-  static constexpr bool fixed_decay = fixed_terms || constant_decays<Op>;
+  static constexpr bool fixed_decay = has_room && (time_invariant<Op> || constant_decays<Op>);
   using decay_type = decltype(decay_of(std::declval<Token const&>(), index{}, index{}));
 
   WANE_HOST_DEVICE row_terms(index row, index column) : row_(row), column_(column) {}
