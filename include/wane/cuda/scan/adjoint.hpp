@@ -139,7 +139,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
   }
 
   // q_t dy_t
-  WANE_HOST_DEVICE static V read_gradient(row_terms<Op> const& row, Token const& x, V dy) {
+  WANE_HOST_DEVICE static V read_gradient(row_terms<Op, Packed> const& row, Token const& x, V dy) {
     if constexpr (has_query<Token> || has_element_query<Token>)
       return multiply(conjugate(row.query(x)), dy);
     else

@@ -81,8 +81,11 @@ auto scan_adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradien
 // Backward kernel: workers take tiles, from the last to the first.
 template <bool Packed>
 struct scan_adjoint_kernel : configured_kernel {
+  // Numbers of 16 bytes need the registers of two blocks.
   template <class Config, class Arguments>
-  static constexpr int resident = 2;
+  static constexpr int resident = sizeof(accumulate_type<decltype(Arguments::op)>) > sizeof(double)
+                                      ? 1
+                                      : 2;
   template <class Config, class Arguments>
   static std::size_t shared_bytes(Arguments const& a) {
     return a.layout.bytes;

@@ -7,12 +7,12 @@
 namespace wane::cuda::impl {
 
 // Terms that are the same at every token are read once, by read(); the others come from token x.
-template <class Op>
+template <class Op, bool Packed>
 class row_terms {
   using Token = token_of<Op>;
   using V = accumulate_type<Op>;
-  // Longer numbers have no registers left for terms.
-  static constexpr bool has_room = sizeof(V) <= sizeof(float);
+  // Packed scans of longer numbers have no registers left for terms.
+  static constexpr bool has_room = !Packed || sizeof(V) <= sizeof(float);
   static constexpr bool fixed_terms = has_room && time_invariant<Op>;
 
  public:

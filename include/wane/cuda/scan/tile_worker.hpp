@@ -120,9 +120,10 @@ class tile_worker {
            part.first_token + slice_ * Config::tokens + count_ == a_.plan.shape.time;
   }
 
-  WANE_HOST_DEVICE row_terms<Op> row_of_tokens(Op const& op, tile const& part, index i) const {
-    row_terms<Op> row(i, column(part));
-    if constexpr (row_terms<Op>::fixed_decay)
+  WANE_HOST_DEVICE row_terms<Op, Packed> row_of_tokens(Op const& op, tile const& part,
+                                                       index i) const {
+    row_terms<Op, Packed> row(i, column(part));
+    if constexpr (row_terms<Op, Packed>::fixed_decay)
       if (count_ > 0) {
         index const first = part.first_token + slice_ * Config::tokens;
         row.read(op.at(place<>{part.batch, a_.sequences.time_of(first), part.head, 1}));
@@ -145,8 +146,8 @@ class tile_worker {
           token(w, b);
       });
     };
-    if constexpr (row_terms<Op>::fixed_decay) {
-      effect_of_equal_decays<V, typename row_terms<Op>::decay_type> effect(row.decay());
+    if constexpr (row_terms<Op, Packed>::fixed_decay && !std::is_same_v<V, double>) {
+      effect_of_equal_decays<V, typename row_terms<Op, Packed>::decay_type> effect(row.decay());
       walk([&](auto const&, V b) { effect.token(b); }, [&](V b) { effect.reset(b); });
       return effect.effect();
     } else {
