@@ -164,10 +164,9 @@ template <class Op>
 measurement measured(std::shared_ptr<memory_inputs> const& p, Op const& op, index numbers,
                      int products, int rounds) {
   extents const& e = p->size();
-  auto const memory =
-      std::make_shared<device_array<std::byte>>(cuda::workspace_bytes(op, p->states_of_run()));
   auto const y = p->output();
   auto const states = p->states_of_run();
+  auto const memory = std::make_shared<device_array<std::byte>>(cuda::workspace_bytes(op, states));
   auto const by_wane = [=](cudaStream_t on) {
     cuda::run<rows>(cuda::stream{on}, op, y, cuda::workspace{memory->data(), memory->bytes()},
                     states);

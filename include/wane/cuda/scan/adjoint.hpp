@@ -90,7 +90,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
       if constexpr (has_direct<Token>) {
         value_gradient[k] = multiply(conjugate(convert<V>(x.direct())), dy[k]);
         V const direct = multiply(conjugate(value[k]), dy[k]);
-        if constexpr (sums_rows) of_head.key += wide(direct);
+        if constexpr (sums_rows) of_head.key = add(of_head.key, convert<wide>(direct));
         if constexpr (sums_tokens) put_down(0, k, direct);
       }
     });

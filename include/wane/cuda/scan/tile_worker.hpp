@@ -120,6 +120,7 @@ class tile_worker {
            part.first_token + slice_ * Config::tokens + count_ == a_.plan.shape.time;
   }
 
+  // The terms of row i for the tokens of this thread.
   WANE_HOST_DEVICE row_terms<Op, Packed> row_of_tokens(Op const& op, tile const& part,
                                                        index i) const {
     row_terms<Op, Packed> row(i, column(part));
