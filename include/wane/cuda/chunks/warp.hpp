@@ -59,7 +59,7 @@ class chunk_warp {
   }
   // The memory of a state, for the sequence, head and columns of this block.
   template <class X>
-  WANE_INLINE chunk_state_memory<X> memory_of(view<X, 4> const& states) const {
+  WANE_INLINE chunk_state_memory<X> state_memory(view<X, 4> const& states) const {
     index const i = products_.column(), j = first_column() + column_of_number(0);
     return {states.data + sequence * states.stride[0] + head * states.stride[1] +
                 i * states.stride[2] + j * states.stride[3],
@@ -68,7 +68,7 @@ class chunk_warp {
   }
   // The same in an array of states with whole rows and `pieces` pieces of columns.
   template <class X>
-  WANE_INLINE chunk_state_memory<X> memory_of(X* states, index place, index pieces) const {
+  WANE_INLINE chunk_state_memory<X> state_memory(X* states, index place, index pieces) const {
     index const i = products_.column(), all = whole_rows(a_.shape.rows);
     index const columns = pieces * Config::columns;
     return {states + (place * all + i) * columns + first_column() + column_of_number(0), columns, 1,
@@ -76,12 +76,12 @@ class chunk_warp {
   }
   // The state kept before a chunk.
   WANE_INLINE chunk_state_memory<stored> kept(index place) const {
-    return memory_of(a_.kept, place, a_.pieces);
+    return state_memory(a_.kept, place, a_.pieces);
   }
   // The state that segment n of a walk begins with.
   WANE_INLINE chunk_state_memory<float> before(index n) const {
     index const place = (n * a_.states + sequence) * a_.shape.heads + head;
-    return memory_of(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces);
+    return state_memory(a_.segments.states, place, a_.pieces + a_.segments.unit_pieces);
   }
 
   // body(k, its first row) for the factors of a product over all rows.
@@ -216,7 +216,7 @@ class chunk_warp {
   }
   template <class X>
   WANE_INLINE void save(warp_state const& state, view<X, 4> const& to) const {
-    if (to.data) save(state, memory_of(to));
+    if (to.data) save(state, state_memory(to));
   }
 
   // The state that segment n of a walk begins with. In the walk for effects all segments but the
@@ -227,7 +227,7 @@ class chunk_warp {
     using part = chunk_segments::part;
     if (a_.segments.now == part::outputs) return load(state, before(n));
     over_state<fragments>([&](auto r) WANE_INLINE_LAMBDA { state[r] = {}; });
-    if (n == 0 && initial.data) load(state, memory_of(initial));
+    if (n == 0 && initial.data) load(state, state_memory(initial));
     if (a_.segments.now == part::effects && n == 0) save(state, before(0));
   }
 

@@ -12,11 +12,11 @@
 namespace wane::cuda::impl {
 
 template <class Op, class State>
-adjoint_options<State> memory_of(Op const& op, adjoint_options<State> options) {
+adjoint_options<State> memory_options(Op const& op, adjoint_options<State> options) {
   index const columns = op.output_columns();
-  options.initial = memory_of(options.initial, columns);
-  options.final_gradient = memory_of(options.final_gradient, columns);
-  options.initial_gradient = memory_of(options.initial_gradient, columns);
+  options.initial = memory_columns(options.initial, columns);
+  options.final_gradient = memory_columns(options.final_gradient, columns);
+  options.initial_gradient = memory_columns(options.initial_gradient, columns);
   return options;
 }
 
@@ -44,7 +44,7 @@ struct penalised_adjoint_workspace : room {
         segments_of_penalty<Config>(op, sequences_of_call(s.time, sequences, options), sequences);
     penalised_adjoint_workspace at;
     std::size_t const of_memory = chunk_adjoint_workspace_bytes<MemoryConfig, Out>(
-        memory_of(op, nullptr), memory_of(op, options));
+        memory_recurrence(op, nullptr), memory_options(op, options));
     std::size_t const of_sums = chunk_workspace_bytes<MemoryConfig>(penalty_sum<Op>(op, {}, {}, {}),
                                                                     options_of_sums(options));
     at.lent = at.take(1, std::max(of_memory, of_sums));
@@ -69,7 +69,7 @@ struct penalised_adjoint_workspace : room {
 // heads.
 template <class Op, class Gradients, class State>
 struct penalised_adjoint_calls {
-  using S = decltype(memory_of(std::declval<Op const&>(), nullptr));
+  using S = decltype(memory_recurrence(std::declval<Op const&>(), nullptr));
   using of_rows = sequence_view<float>;
   penalty_arguments<Op, State> directions;
   S memory;
@@ -135,9 +135,9 @@ auto penalised_adjoint_call(Op const& op, sequence_view<Out> output_gradient,
   of_sums.final.values = states(at.before);
   return penalised_adjoint_calls<Op, Gradients, State>{
       directions,
-      memory_of(op, numbers(at.directions)),
+      memory_recurrence(op, numbers(at.directions)),
       gradients.of_memory(rows(at.inverse_gradients), rows(at.key_gradients), marks.decays),
-      memory_of(op, options),
+      memory_options(op, options),
       inverse_gradients,
       {op, rows(at.directions), rows(at.inverse_gradients), marks},
       of_sums,

@@ -9,21 +9,21 @@ namespace wane::cuda::impl {
 
 // The recurrence of S, which reads its write directions from `directions`, [B, T, H, K].
 template <class Op>
-auto memory_of(Op const& op, float* directions) {
+auto memory_recurrence(Op const& op, float* directions) {
   recurrence_shape const s = op.shape();
   return op.memory({directions, s.batch, s.time, s.heads, s.rows}, index{0});
 }
 // S, the first `columns` columns of a state.
 template <class T>
-state_view<T> memory_of(state_view<T> state, index columns) {
+state_view<T> memory_columns(state_view<T> state, index columns) {
   state.values.extent[3] = columns;
   return state;
 }
 template <class Op, class State>
-run_options<State> memory_of(Op const& op, run_options<State> options) {
+run_options<State> memory_options(Op const& op, run_options<State> options) {
   index const columns = op.output_columns();
-  options.initial = memory_of(options.initial, columns);
-  options.final = memory_of(options.final, columns);
+  options.initial = memory_columns(options.initial, columns);
+  options.final = memory_columns(options.final, columns);
   return options;
 }
 
@@ -58,7 +58,9 @@ penalised_workspace penalised_workspace_of(Op const& op, run_options<State> cons
   recurrence_shape const shape = checked_extents(op);
   index const sequences = sequences_of(shape, options.packed);
   return penalised_workspace::of<Config>(
-      op, chunk_workspace_bytes<MemoryConfig>(memory_of(op, nullptr), memory_of(op, options)),
+      op,
+      chunk_workspace_bytes<MemoryConfig>(memory_recurrence(op, nullptr),
+                                          memory_options(op, options)),
       sequences_of_call(shape.time, sequences, options), sequences);
 }
 
@@ -66,7 +68,7 @@ penalised_workspace penalised_workspace_of(Op const& op, run_options<State> cons
 template <class Op, class State>
 struct penalised_calls {
   penalty_arguments<Op, State> penalty;
-  decltype(memory_of(std::declval<Op const&>(), nullptr)) memory;
+  decltype(memory_recurrence(std::declval<Op const&>(), nullptr)) memory;
   run_options<State> options;
   workspace lent;
 };
@@ -103,8 +105,8 @@ penalised_calls<Op, State> penalised_call(Op const& op, sequence_view<Out> outpu
            op.output_columns(),
            penalty_layout::of<Config>(s.rows, !op.penalises_keys()),
            cut},
-          memory_of(op, directions),
-          memory_of(op, options),
+          memory_recurrence(op, directions),
+          memory_options(op, options),
           {memory.data, at.factors}};
 }
 
