@@ -65,6 +65,7 @@ class checkpoint {
     std::vector<std::string> names{stem};
     std::size_t const first = columns_.size();
     files_.emplace_back(path, "--checkpoint");
+    csv_numbers number_at(file);
     for_each_csv_line(files_.back().text(), file, [&](csv_line const& line) {
       if (line.number == 1) {
         if (line.is_heading) names = line.cells;
@@ -75,7 +76,7 @@ class checkpoint {
         columns_.resize(first + names.size());
       }
       for (std::size_t i = 0; i < names.size() && !line.is_heading; ++i) {
-        columns_[first + i].push_back(finite_number(line, i, file));
+        columns_[first + i].push_back(number_at(line, i));
       }
     });
     for (std::size_t i = 0; i < names.size(); ++i) {

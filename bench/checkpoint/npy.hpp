@@ -56,6 +56,9 @@ inline tensor npy_in(mapped_file const& file, std::string const& name) {
   auto const bytes = file.bytes();
   auto const text = file.text();
   if (!text.starts_with("\x93NUMPY") || text.size() < 10) refuse("it does not begin as one");
+  if (text[6] < 1 || text[6] > 3) {
+    refuse("its version is " + std::to_string(text[6]) + ", not 1, 2 or 3");
+  }
   std::size_t const digits = text[6] == 1 ? 2 : 4, begin = 8 + digits;
   std::size_t length = 0;
   for (std::size_t i = 0; i < digits && i + 8 < text.size(); ++i) {
@@ -73,7 +76,11 @@ inline tensor npy_in(mapped_file const& file, std::string const& name) {
   auto const shape = npy_shape(npy_value(header, "shape"));
   auto const count = shape ? numbers_in(*shape) : std::nullopt;
   if (!count) refuse("its shape is not a tuple of whole numbers");
-  bool const by_column = npy_value(header, "fortran_order").starts_with("True");
+  auto const order = npy_value(header, "fortran_order");
+  bool const by_column = order.starts_with("True");
+  if (!by_column && !order.starts_with("False")) {
+    refuse("its fortran_order is neither True nor False");
+  }
   if (by_column && shape->size() > 1) refuse("it runs by columns; save np.ascontiguousarray of it");
   auto const data = bytes.subspan(begin + length);
   if (*count > std::ssize(data) || *count * *bytes_of_type(type) != std::ssize(data)) {

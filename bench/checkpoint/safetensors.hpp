@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,44 +17,9 @@
 #include "checkpoint/mapped_file.hpp"
 #include "checkpoint/tensor.hpp"
 #include "shared/input.hpp"
+#include "shared/json_document.hpp"
 
 namespace wane::bench {
-
-// The parser refuses deep JSON documents and doubled names.
-class header_watch : public nlohmann::json_sax<nlohmann::json> {
- public:
-  std::string problem;
-
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, string_t const&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return deeper(); }
-  bool start_array(std::size_t) override { return deeper(); }
-  bool end_object() override { return --depth_, true; }
-  bool end_array() override { return --depth_, true; }
-  bool key(string_t& name) override {
-    if (depth_ == 1 && !names_.insert(name).second) {
-      problem = "its header names " + in_quotes(name.substr(0, 100)) + " twice";
-    }
-    return problem.empty();
-  }
-  bool parse_error(std::size_t, std::string const&, nlohmann::json::exception const&) override {
-    return false;
-  }
-
- private:
-  bool deeper() {
-    if (++depth_ > 4) problem = "its header is nested too deep";
-    return problem.empty();
-  }
-
-  int depth_ = 0;
-  std::set<std::string> names_;
-};
 
 // 8 bytes n, little-endian; n bytes of JSON, {"name": {"dtype", "shape", "data_offsets": [begin,
 // end)}, ..., "__metadata__": {...}}; then the data, which the offsets count from, tensor after
@@ -99,11 +63,8 @@ class safetensors_header {
   }
 
   json parsed(std::string_view text) const {
-    header_watch watch;
-    bool const sound = json::sax_parse(text, &watch);
-    if (!watch.problem.empty()) refuse(watch.problem);
-    if (!sound) refuse("its header is not JSON");
-    json const header = json::parse(text);
+    json const header = json_document(
+        text, 4, [this](std::string const& problem) { refuse("its header " + problem); });
     if (!header.is_object()) refuse("its header is no JSON object");
     return header;
   }

@@ -17,9 +17,11 @@
 
 namespace wane::bench {
 
-// All of `text` as a number, "nan" and "inf" among them; empty if it is not a number.
+// All of `text` as a number, "nan" and "inf" among them; empty if it is not a number that a double
+// can take.
 inline std::optional<double> number_in(std::string_view text) {
   double value = 0;
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
@@ -37,16 +39,21 @@ inline std::vector<std::string> parts_of(std::string const& text, char separator
   return parts;
 }
 
-// A whole number in [low, high], which are below 2^53; 1e5 is one.
+// A whole number in [low, high]; 1e5 is one.
 inline std::int64_t whole_number(std::string const& option, std::string const& text,
                                  std::int64_t low, std::int64_t high) {
-  auto const value = number_in(text);
-  if (!value || *value != std::floor(*value) || *value < static_cast<double>(low) ||
-      *value > static_cast<double>(high)) {
+  std::int64_t whole = 0;
+  auto const [end, problem] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  bool found = problem == std::errc() && end == text.data() + text.size();
+  if (auto const value = number_in(text); !found && value) {
+    found = *value == std::floor(*value) && std::abs(*value) < 0x1p53;
+    if (found) whole = static_cast<std::int64_t>(*value);
+  }
+  if (!found || whole < low || whole > high) {
     throw input_error(option + " " + in_quotes(text) + " is not a whole number from " +
                       std::to_string(low) + " to " + std::to_string(high));
   }
-  return static_cast<std::int64_t>(*value);
+  return whole;
 }
 
 template <class T>

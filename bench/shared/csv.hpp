@@ -1,11 +1,13 @@
-// The cells of a CSV file: which separator, which line is a heading.
+// The cells of a CSV file: its separator, its heading, and decimal commas.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,40 +17,76 @@
 
 namespace wane::bench {
 
-// The cells of a line, without surrounding blanks and double quotes; a comma, a semicolon or a
-// tab parts them, whichever the line has first outside quotes.
-inline std::vector<std::string> csv_cells(std::string_view line) {
+// Takes the next line off a text. Lines end in LF, CR LF or CR.
+inline std::string_view next_line(std::string_view& text) {
+  auto const end = std::min(text.find_first_of("\r\n"), text.size());
+  std::string_view const line = text.substr(0, end);
+  text.remove_prefix(end);
+  text.remove_prefix(text.starts_with("\r\n") ? 2 : text.empty() ? 0 : 1);
+  return line;
+}
+
+// The separator of a text: that of ; tab and comma, in this order, which parts all lines into
+// equally many cells; where none does, that which the first line has. Numbers may hold commas, so
+// the comma comes last. 0: one column.
+inline char csv_separator(std::string_view text) {
+  constexpr std::array<char, 3> candidates{';', '\t', ','};
+  std::array<std::size_t, 3> first{};
+  std::array<bool, 3> parts{true, true, true};
+  for (bool is_first = true; !text.empty(); is_first = false) {
+    std::array<std::size_t, 3> here{};
+    bool inside = false;
+    for (char const c : next_line(text)) {
+      inside ^= c == '"';
+      for (std::size_t i = 0; i < 3 && !inside; ++i) here[i] += c == candidates[i];
+    }
+    if (is_first) first = here;
+    for (std::size_t i = 0; i < 3; ++i) parts[i] &= here[i] > 0 && here[i] == first[i];
+  }
+  for (std::size_t i = 0; i < 3; ++i)
+    if (parts[i]) return candidates[i];
+  for (std::size_t i = 0; i < 3; ++i)
+    if (first[i]) return candidates[i];
+  return 0;
+}
+
+// The cells of a line, without surrounding blanks and double quotes. Empty where a quote is open at
+// the end.
+inline std::optional<std::vector<std::string>> csv_cells(std::string_view line, char separator) {
   std::vector<std::string> cells(1);
-  char separator = 0;
   bool inside = false;
   for (char const c : line) {
-    bool const parts = separator != 0 ? c == separator : c == ',' || c == ';' || c == '\t';
     if (c == '"') {
       inside = !inside;
-    } else if (!inside && parts) {
-      separator = c;
+    } else if (!inside && separator && c == separator) {
       cells.emplace_back();
     } else {
       cells.back() += c;
     }
   }
+  if (inside) return std::nullopt;
   for (auto& cell : cells) {
-    auto const first = cell.find_first_not_of(" \t\r");
-    auto const last = cell.find_last_not_of(" \t\r");
+    auto const first = cell.find_first_not_of(" \t");
+    auto const last = cell.find_last_not_of(" \t");
     cell = first == std::string::npos ? "" : cell.substr(first, last - first + 1);
   }
   return cells;
 }
 
-// A first line with words in it and no number.
-inline bool is_heading(std::vector<std::string> const& cells) {
-  bool words = false;
-  for (auto const& cell : cells) {
-    if (number_in(cell)) return false;
-    words = words || std::any_of(cell.begin(), cell.end(),
-                                 [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
+// A cell that can only be a name: it has a letter, and does not begin as a number does. Numbers
+// that no double takes (1e-400) and those behind a no-break space or with a minus of Unicode are
+// none, and are refused when they are read.
+inline bool is_word(std::string_view cell) {
+  if (number_in(cell)) return false;
+  constexpr std::string_view leads[] = {"\xC2\xA0", "\xE2\x88\x92", "+", "-", "."};
+  std::string_view digits = cell;
+  for (bool more = true; more;) {
+    more = false;
+    for (auto const lead : leads)
+      if (digits.starts_with(lead)) digits.remove_prefix(lead.size()), more = true;
   }
-  return words;
+  if (!digits.empty() && std::isdigit(static_cast<unsigned char>(digits[0]))) return false;
+  return std::ranges::any_of(cell, [](unsigned char c) { return std::isalpha(c) || c >= 0x80; });
 }
 
 // A name as a cell.
@@ -62,11 +100,25 @@ inline std::string csv_cell(std::string const& name) {
 struct csv_line {
   std::size_t number;  // from 1
   bool is_heading;
+  char separator;
   std::vector<std::string> cells;
 };
 
-// Calls seen(line) for each line. Refuses an empty file and lines of unequal length; blank lines
-// are allowed at the end only. `file` names it in messages.
+// The first line names columns where it has words, and either nothing else or a word above a
+// number.
+inline bool is_heading(std::vector<std::string> const& first,
+                       std::vector<std::string> const& second) {
+  bool words = false, others = false, above = false;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    bool const word = is_word(first[i]);
+    words |= word, others |= !word && !first[i].empty();
+    above |= word && i < second.size() && number_in(second[i]);
+  }
+  return above || (words && !others);
+}
+
+// Calls seen(line) for each line. Refuses an empty file, lines of unequal length and quotes that
+// are not closed; blank lines are allowed at the end only. `file` names it in messages.
 template <class Seen>
 void for_each_csv_line(std::string_view content, std::string const& file, Seen const& seen) {
   if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
@@ -74,33 +126,67 @@ void for_each_csv_line(std::string_view content, std::string const& file, Seen c
     content.remove_suffix(1);
   }
   if (content.empty()) throw input_error(file + " is empty; give a column of numbers");
-  std::size_t columns = 0, number = 0;
-  for (bool more = true; more;) {
-    auto const end = content.find('\n');
-    csv_line line{++number, false, csv_cells(content.substr(0, end))};
-    more = end != std::string_view::npos;
-    if (more) content.remove_prefix(end + 1);
-    if (number == 1) {
-      columns = line.cells.size();
-      line.is_heading = is_heading(line.cells);
+  char const separator = csv_separator(content);
+  std::size_t number = 0;
+  auto const next = [&] {
+    auto cells = csv_cells(next_line(content), separator);
+    ++number;
+    if (!cells) {
+      throw input_error(file + " line " + std::to_string(number) +
+                        " opens a quote and does not close it; quotes end in their line");
     }
+    return std::move(*cells);
+  };
+  csv_line line{1, false, separator, next()};
+  std::size_t const columns = line.cells.size();
+  std::vector<std::string> ahead;
+  if (!content.empty()) ahead = next();
+  line.is_heading = is_heading(line.cells, ahead);
+  for (;;) {
+    seen(line);
+    if (ahead.empty()) return;
+    line = {line.number + 1, false, separator, std::move(ahead)};
     if (line.cells.size() != columns) {
-      throw input_error(file + " line " + std::to_string(number) + " has " +
+      throw input_error(file + " line " + std::to_string(line.number) + " has " +
                         std::to_string(line.cells.size()) + " columns where line 1 has " +
                         std::to_string(columns) + "; every line needs the same");
     }
-    seen(line);
+    ahead.clear();
+    if (!content.empty()) ahead = next();
   }
 }
 
-inline double finite_number(csv_line const& line, std::size_t column, std::string const& file) {
-  auto const value = number_in(line.cells[column]);
-  if (!value || !std::isfinite(*value)) {
-    throw input_error(file + " line " + std::to_string(line.number) + ": " +
-                      in_quotes(line.cells[column].substr(0, 40)) +
-                      " is not a finite number; remove the line or fill the gap");
+// Reads the cells of a file as finite numbers. Where semicolons part cells, numbers may have a
+// decimal comma; one file has commas or points, not both.
+class csv_numbers {
+ public:
+  explicit csv_numbers(std::string const& file) : file_(file) {}
+
+  double operator()(csv_line const& line, std::size_t column) {
+    std::string cell = line.cells[column];
+    bool const comma = line.separator == ';' && std::ranges::count(cell, ',') == 1 &&
+                       cell.find('.') == std::string::npos;
+    if (comma) cell[cell.find(',')] = '.';
+    auto const value = number_in(cell);
+    std::string const place = file_ + " line " + std::to_string(line.number) + ": " +
+                              in_quotes(line.cells[column].substr(0, 40));
+    if (!value || !std::isfinite(*value)) {
+      throw input_error(place + " is not a finite number" +
+                        (cell.find(',') == std::string::npos
+                             ? "; remove the line or fill the gap"
+                             : "; write numbers with a decimal point and nothing between digits"));
+    }
+    commas_ |= comma, points_ |= !comma && cell.find('.') != std::string::npos;
+    if (commas_ && points_) {
+      throw input_error(place + " has a decimal " + (comma ? "comma" : "point") + " where others" +
+                        " have a " + (comma ? "point" : "comma") + "; write all in one way");
+    }
+    return *value;
   }
-  return *value;
-}
+
+ private:
+  std::string file_;
+  bool commas_ = false, points_ = false;
+};
 
 }  // namespace wane::bench

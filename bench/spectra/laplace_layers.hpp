@@ -12,6 +12,7 @@
 #include "checkpoint/decay_rates.hpp"
 #include "shared/argument.hpp"
 #include "shared/input.hpp"
+#include "shared/json_document.hpp"
 #include "wane/core/error.hpp"
 #include "wane/spectra/nodes/laplace_nodes.hpp"
 #include "wane/spectra/nodes/window.hpp"
@@ -103,20 +104,13 @@ inline laplace_layer layer_of(nlohmann::json const& given) {
   return layer;
 }
 
-inline nlohmann::json parsed_json(std::string const& content, std::string const& file) {
-  try {
-    return nlohmann::json::parse(content);
-  } catch (nlohmann::json::parse_error const& problem) {
-    throw input_error(file + " is not JSON: it goes wrong at byte " + std::to_string(problem.byte));
-  } catch (nlohmann::json::out_of_range const&) {
-    throw input_error(file + " has a number that no double can hold");
-  }
-}
-
 // The layers of a file. Throws input_error, which names the file and the layer.
 inline std::vector<laplace_layer> read_laplace_layers(std::string const& path) {
   std::string const file = "--laplace " + in_quotes(path);
-  auto const document = parsed_json(read_file(path, "--laplace"), file);
+  // An array of layers, a layer, its numbers.
+  auto const document =
+      json_document(read_file(path, "--laplace"), 3,
+                    [&](std::string const& problem) { throw input_error(file + " " + problem); });
   auto const given = document.is_array() ? document : nlohmann::json::array({document});
   if (given.empty()) throw input_error(file + " has no layer; give at least one");
   std::vector<laplace_layer> layers;

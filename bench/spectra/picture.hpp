@@ -22,6 +22,10 @@
 
 namespace wane::bench {
 
+inline std::string axis(std::string const& name, std::pair<double, double> const& ends) {
+  return "set " + name + "range [" + exact(ends.first) + ":" + exact(ends.second) + "]\n";
+}
+
 inline std::vector<std::int64_t> lags_drawn(std::int64_t last) {
   return spectra::log_spaced_lags(last, 16, 400);
 }
@@ -31,7 +35,7 @@ class panel {
  public:
   explicit panel(std::string name) : name_(std::move(name)) {}
 
-  std::string data, plot;
+  std::string data, plot, scale;
   std::pair<double, double> x{1, 1}, y{1, 1};
 
   // `points` with one "x y" a line; `title` may be empty.
@@ -120,18 +124,22 @@ inline panel kernel_panel(report const& found, std::int64_t channels) {
   return p;
 }
 
-// One curve for each spectrum and last lag; positions short of the horizon are dashed.
+// One curve for each spectrum and last lag; positions short of the horizon are dashed. Where no row
+// has an error to show, nothing gives the y axis its ends, and the panel says so.
 inline panel error_panel(report const& found) {
   std::vector<std::string> order;
   std::map<std::string, std::string> points, style;
   bool const absolute = found.asked.metric == spectra::metric::absolute;
+  bool any = false;
   for (auto const& row : found.rows) {
     bool const at = row.last_lag != found.goal.horizon;
     std::string const name =
         row.spectrum + (at ? ", t = " + std::to_string(row.last_lag) : std::string());
     if (!points.contains(name)) order.push_back(name);
     double const error = absolute ? row.max_absolute_error : row.max_relative_error;
-    points[name] += point(static_cast<double>(row.channels), row.error_says_nothing() ? 0 : error);
+    double const drawn = row.error_says_nothing() ? 0 : error;
+    points[name] += point(static_cast<double>(row.channels), drawn);
+    any |= drawn > 0;
     auto const which = std::find(found.asked.at.begin(), found.asked.at.end(), row.last_lag);
     auto const dash = std::to_string(2 + (which - found.asked.at.begin()) % 4);
     style[name] = "linespoints lw 1.8 " + (at ? "pt 6 dt " + dash : std::string("pt 7")) +
@@ -141,11 +149,11 @@ inline panel error_panel(report const& found) {
   for (auto const& name : order) p.add(points[name], style[name], name);
   p.x = {static_cast<double>(found.asked.channels.front()) / 1.15,
          static_cast<double>(found.asked.channels.back()) * 1.15};
+  p.scale = any ? "set autoscale y\n"
+                : axis("y", {1e-3, 1}) +
+                      "set label 1 'as many channels as lags: no error to show' at graph 0.5,0.5 "
+                      "center\n";
   return p;
-}
-
-inline std::string axis(std::string const& name, std::pair<double, double> const& ends) {
-  return "set " + name + "range [" + exact(ends.first) + ":" + exact(ends.second) + "]\n";
 }
 
 // A gnuplot script that writes SVG on standard output. Text is shown as it is, but for the powers
@@ -179,7 +187,7 @@ inline std::string picture(report const& found) {
          << "set lmargin at screen 0.545\nset rmargin at screen 0.80\n"
          << "set title 'error of the best fit'\nset xlabel 'channels'\n"
          << "set ylabel 'largest " << (absolute ? "absolute" : "relative") << " error'\n"
-         << axis("x", error.x) << "set autoscale y\nset format x '%g'\nset xtics (" << tics
+         << axis("x", error.x) << error.scale << "set format x '%g'\nset xtics (" << tics
          << ")\nset mxtics 1\n"
          << "set key outside right center reverse Left samplen 2 spacing 1.25\n"
          << error.plot << "\nunset multiplot\n";

@@ -26,8 +26,12 @@ inline std::size_t column_of(std::vector<std::string> const& cells, bool heading
     throw input_error(file + " has " + columns + "; choose one with --column " +
                       (heading ? "'" + cells[0] + "' (its name) or --column 1" : "1 (its number)"));
   }
-  for (std::size_t i = 0; heading && i < cells.size(); ++i) {
-    if (cells[i] == wanted) return i;
+  if (auto const named = heading ? std::ranges::count(cells, wanted) : 0) {
+    if (named > 1) {
+      throw input_error("--column " + in_quotes(wanted) + " names " + std::to_string(named) +
+                        " columns of " + file + "; give its number, from 1");
+    }
+    return static_cast<std::size_t>(std::ranges::find(cells, wanted) - cells.begin());
   }
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (wanted == std::to_string(i + 1)) return i;
@@ -42,9 +46,10 @@ inline std::vector<double> series_in(std::string_view content, std::string const
                                      std::string const& file) {
   std::vector<double> values;
   std::size_t column = 0;
+  csv_numbers number_at(file);
   for_each_csv_line(content, file, [&](csv_line const& line) {
     if (line.number == 1) column = column_of(line.cells, line.is_heading, wanted, file);
-    if (!line.is_heading) values.push_back(finite_number(line, column, file));
+    if (!line.is_heading) values.push_back(number_at(line, column));
   });
   return values;
 }

@@ -47,10 +47,12 @@ inline measured_lag measure_lag(std::span<double const> standardised, std::int64
   return result;
 }
 
-// Mean 0 and mean square 1, in two passes. The values must vary.
+// Mean 0 and mean square 1, in three passes. The values must vary. The first value is subtracted
+// first: the mean of the values themselves may round by as much as they differ.
 inline std::vector<double> standardised(std::span<double const> values) {
   auto const n = static_cast<double>(values.size());
   std::vector<double> result(values.begin(), values.end());
+  for (double& x : result) x -= values.front();
   double mean = 0, square = 0;
   for (double const x : result) mean += x / n;
   double largest = 0;

@@ -57,6 +57,28 @@ TEST(Autocorrelation, DoesNotDependOnOffsetAndScale) {
   EXPECT_NEAR(plain.lags[1].estimate, moved.lags[1].estimate, 1e-9);
 }
 
+// A mean of the values would be rounded by as much as they differ.
+TEST(Autocorrelation, IsExactForNeighboursAmongDoubles) {
+  double const next = std::nextafter(0.1, 1);
+  std::vector<double> turns(64);
+  for (std::size_t i = 0; i < turns.size(); ++i) turns[i] = i % 2 ? next : 0.1;
+  auto const m = measured(turns, {1, 2});
+  EXPECT_NEAR(m.lags[0].estimate, -1, 1e-12);
+  EXPECT_NEAR(m.lags[1].estimate, 1, 1e-12);
+}
+
+TEST(Autocorrelation, OfNoiseOnALargeOffsetIsThatOfTheNoise) {
+  auto noise = white_noise(5000, 5);
+  for (double& x : noise) x = 101325 + 1e-7 * x;
+  std::vector<double> alone = noise;
+  for (double& x : alone) x -= 101325;
+  auto const here = measured(noise, {1, 10}), there = measured(alone, {1, 10});
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_NEAR(here.lags[i].estimate, there.lags[i].estimate, 1e-12);
+    EXPECT_LT(std::abs(here.lags[i].estimate), 0.06);
+  }
+}
+
 TEST(Autocorrelation, IsTheSameForAnyNumberOfThreads) {
   auto const values = white_noise(1000, 4);
   auto const one = measured(values, {1, 2, 4, 8}, 1);

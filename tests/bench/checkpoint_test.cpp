@@ -223,7 +223,11 @@ TEST(Checkpoint, HostileHeaders) {
       {safetensors_of("{}", "", ~std::uint64_t{0}), "header is said to have"},
       {safetensors_of("{"), "not JSON"},
       {safetensors_of("[]"), "no JSON object"},
-      {safetensors_of("{\"a\":" + std::string(100'000, '[')), "too deep"},
+      {safetensors_of("{\"a\":" + std::string(100'000, '[')), "more than 4 deep"},
+      {safetensors_of("{}" + std::string(1, '\0') + "{"), "zero byte"},
+      {safetensors_of(R"({"a":{"dtype":"F32","shape":[1],"shape":[1],"data_offsets":[0,4]}})",
+                      four),
+       "names 'shape' twice"},
       {safetensors_of(R"({"a":1})"), "lacks a dtype"},
       {safetensors_of(R"({"a":{"dtype":"F32"}})"), "lacks a dtype"},
       {safetensors_of(tensor_entry("7", "[1]", "[0,4]"), four), "lacks a dtype"},
@@ -295,6 +299,10 @@ TEST(Checkpoint, NumpyFiles) {
                             npy_of(header("<f4", "(9223372036854775807, 4)"), four),
                             npy_of(header("<f4", "(99999999999999999999,)"), four),
                             npy_of(header("<f4", "(1, 1)", "True"), four),
+                            npy_of(header("<f4", "(1,)", "1"), four),
+                            npy_of("{'descr': '<f4', 'shape': (1,), }", four),
+                            npy_of(header("<f4", "(1,)"), four, 9),
+                            npy_of(header("<f4", "(1,)"), four, 0),
                             std::string("\x93NUMPY\x02\0\xff\xff\xff\xff", 12)};
   for (auto const& content : cases) EXPECT_THROW(read(content), input_error) << content;
 }

@@ -210,6 +210,18 @@ TEST(WaneSpectra, DrawsAPictureWhoseTextIsItsOwn) {
   EXPECT_FALSE(std::filesystem::exists("x"));
 }
 
+// Every row passes through every lag: no error is left to draw.
+TEST(WaneSpectra, DrawsAPictureOfAsManyLagsAsChannels) {
+  scratch const place;
+  for (std::string const horizon : {"2", "8"}) {
+    std::string const picture = place.file("p" + horizon + ".svg");
+    auto const result = spectra({"--kernel", "power:0.5", "--horizon", horizon, "--plot", picture});
+    ASSERT_EQ(result.status, 0) << result.err;
+    if (!result.err.empty()) GTEST_SKIP() << "no picture: " << result.err;
+    EXPECT_NE(content_of(picture).find("no error to show"), std::string::npos);
+  }
+}
+
 TEST(WaneSpectra, SaysSoWhereThereIsNoGnuplot) {
   scratch const place;
   std::string const picture = place.file("p.svg");

@@ -70,6 +70,7 @@ TEST(WrongInput, OnTheCommandLine) {
       {{"--kernel", power, "--at", "9", "--spectra", "linear"}, "needs the spectrum post or"},
       {{"--kernel", power, "--metric", "both"}, "choose from absolute, relative"},
       {{"--kernel", power, "--seed", "-1"}, "--seed"},
+      {{"--kernel", power, "--seed", "9007199254740993"}, "is not a whole number from 0"},
       {{"--kernel", power, "--threads", "0"}, "--threads"},
       {{"--kernel", power, "--fit-from", "3"}, "needs data"},
       {{"--kernel", power, "--column", "3"}, "needs --series"},
@@ -125,11 +126,23 @@ TEST(WrongInput, InASeries) {
   refused(numbers(100, ""), "line 50: ''");
   refused(numbers(100, "12a"), "line 50: '12a'");
   refused("value\n" + numbers(100, "oops"), "line 51: 'oops'");
-  refused(numbers(100, "1,2"), "line 50 has 2 columns where line 1 has 1");
+  refused(numbers(100, "1,2"), "line 50: '1,2' is not a finite number; write numbers with a");
+  refused("1,2\n" + numbers(100), "line 2 has 1 columns where line 1 has 2", {"--column", "1"});
   refused("a,b\n1,2\n", "choose one with --column");
   refused("a,b\n1,2\n", "--column 'c' is not in", {"--column", "c"});
   refused("a,b\n1,2\n", "give a number from 1 to 2", {"--column", "3"});
   refused("1e200\n" + numbers(100), "rescale");
+  // A first line that is a number to a reader is one, or is refused.
+  for (char const* const first : {"1e-400", "1e400", "5.2\xC2\xA0",
+                                  "\xE2\x88\x92"
+                                  "5.2"})
+    refused(first + ("\n" + numbers(100)), "line ");
+  refused("a,a\n" + numbers(100, "1,2"), "names 2 columns", {"--column", "a"});
+  refused("\"a\n" + numbers(100), "line 1 opens a quote");
+  refused("a\tb\n1,29\t1\n", "line 2: '1,29'", {"--column", "a"});
+  refused("a\tb\n1.001,29\t1\n", "line 2: '1.001,29'", {"--column", "a"});
+  refused("a;b\n1.001,29;1\n", "line 2: '1.001,29'", {"--column", "a"});
+  refused("a;b\n1,29;1\n1.3;1\n", "decimal point where others have a comma", {"--column", "a"});
   std::string constant;
   for (int i = 0; i < 100; ++i) constant += "4.2\n";
   refused(constant, "is constant");
@@ -172,6 +185,10 @@ TEST(WrongInput, InLaplaceNodes) {
   refused("", "is not JSON");
   refused("{\"sigma\": [0.1,}", "is not JSON: it goes wrong at byte 16");
   refused("{\"sigma\": [1e999], \"omega\": [0]}", "no double can hold");
+  refused(std::string(90'000, '[') + std::string(90'000, ']'), "nested more than 3 deep");
+  refused(R"({"sigma": [0.1], "omega": [0], "sigma": [0.2]})", "names 'sigma' twice");
+  refused(std::string(R"({"sigma": [0.1], "omega": [0]})") + '\0' + "{", "zero byte");
+  refused(R"({"sigma": [0.1], "omega": [0]} {})", "is not JSON: it goes wrong at byte 32");
   refused("[]", "has no layer");
   refused("[1]", "layer 0: a layer must be an object");
   refused("7", "a layer must be an object");

@@ -4,11 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
 #include "wane/core/numbers/storage.hpp"
 #include "wane/operators/gla.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
 
 namespace {
@@ -65,6 +68,37 @@ TEST(KeyedMemory, NormalisesQueriesAndKeys) {
   EXPECT_DOUBLE_EQ(recalled({3, 4}, {3, 4}, 1, 2, options)[0], 25. / 36);
   options.epsilon = 1e-6;  // a key of zeros has no direction
   EXPECT_EQ(recalled({0, 0}, {3, 4}, 1, 2, options)[0], 0);
+}
+
+// Rows c (3, 4, 12): the squares of the largest overflow, those of the smallest underflow.
+template <class T>
+void expect_normalised_at_every_length() {
+  keyed_options const options{.scale = 1, .normalise = true, .epsilon = 0};
+  using op_type = wane::gla<T, wane::no_gate>;
+  int const most = std::numeric_limits<T>::max_exponent - 20;  // gradients are normal numbers
+  for (int exponent : {0, -most, -most / 2, most / 2, most}) {
+    T const c = std::ldexp(T(1), exponent);
+    std::vector<T> const key{3 * c, 4 * c, 12 * c}, query{1, -2, 5}, one{1};
+    std::vector<T> y(1), to_query(3), to_key(3), to_value(1);
+    auto const row = [](auto& x) {
+      return sequence_view(x.data(), 1, 1, 1, static_cast<index>(x.size()));
+    };
+    op_type const op({row(query), row(key), row(one)}, {}, options);
+    wane::run(op, row(y));
+    T const length = std::sqrt(T(30)), match = 55 / (13 * length);
+    EXPECT_NEAR(y[0] / match, 1, 1e-6) << exponent;
+    typename op_type::gradients const to{{row(to_query), row(to_key), row(to_value)}, {}};
+    wane::adjoint(op, row(one), to, wane::adjoint_options<T>{});
+    for (std::size_t i = 0; i < 3; ++i) {
+      T const unit = key[i] / c / 13;
+      EXPECT_NEAR(to_key[i] * c, (query[i] / length - match * unit) / 13, 1e-6) << exponent;
+      EXPECT_NEAR(to_query[i], (unit - match * query[i] / length) / length, 1e-6) << exponent;
+    }
+  }
+}
+TEST(KeyedMemory, NormalisesRowsOfAnyLength) {
+  expect_normalised_at_every_length<float>();
+  expect_normalised_at_every_length<double>();
 }
 
 TEST(SumOverGroups, AddsTheHeadsThatShareOne) {

@@ -212,14 +212,30 @@ TEST(Mamba1, DoesNotForgetAtARateOfZeroAndForgetsAllAtMinusInfinity) {
   EXPECT_EQ(output_of(p), (std::vector<double>{5, 7, 5, 0}));
 }
 
-// A rate of -infinity has the gradients of a rate of -1e9, which forgets all too: -inf times 0 is
-// 0.
+// Where the step is 0, and where softplus underflows to it. float(-exp(89)) is -inf.
+TEST(Mamba1, KeepsTheStateInAStepOfZeroWhateverTheRate) {
+  for (bool softplus : {false, true}) {
+    float const none = softplus ? -200 : 0, one = softplus ? 0.5413249f : 1;
+    mamba1_problem<float> p{
+        .tokens = 3, .states = 2, .channels = 2, .options = {.dt_softplus = softplus}};
+    p.dt = {one, one, none, none, one, none}, p.dt_bias = {0, 0}, p.D = {0, 0};
+    p.x = {5, 7, 3, 4, 0, 2}, p.B = p.C = {1, 1, 1, 1, 1, 1};
+    p.A = {-HUGE_VALF, -HUGE_VALF, static_cast<float>(-std::exp(89.)), -HUGE_VALF};
+    auto const y = output_of(p);
+    std::vector<float> const expected{10, 14, 10, 14, 0, 14};
+    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-5) << i;
+  }
+}
+
+// A rate of -infinity has the gradients of a rate of -1e9, which forgets all too, but for tokens
+// whose step is 0.
 TEST(Mamba1, HasFiniteGradientsAtARateOfMinusInfinity) {
   for (index channels : {3, 70}) {
     std::vector<std::vector<double>> found;
     for (double rate : {-1e9, -HUGE_VAL}) {
       mamba1_problem<double> p{.tokens = 50, .states = 3, .channels = channels};
       p.A[1] = rate;
+      for (index i = 0; i < 50 * channels; i += 7) p.dt[std::size_t(i)] = -2000;
       std::vector<double> dy = p.x, all;
       adjoint(p.make(0, 50), p.of_channels(dy.data()), p.gradients());
       for (auto const& of : p.input_gradients()) all.insert(all.end(), of.begin(), of.end());

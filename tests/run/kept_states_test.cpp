@@ -177,6 +177,16 @@ TEST(KeptStates, InOrderChangeNoBit) {
   EXPECT_EQ(kept.positions(), first.positions());
 }
 
+TEST(KeptStates, OfNoSequencesHoldNothing) {
+  linear run({.time = 0, .columns = 3, .starts = {0}});
+  recurrent_state<float> none(0, 1, 1, 3);
+  auto options = run.options();
+  std::vector<wane::kept_state<float>> const keep{{0, none}};
+  options.keep = keep;
+  wane::run(run.op(), run.output.view(), options);
+  EXPECT_TRUE(none.positions().empty());
+}
+
 TEST(KeptStates, ThatDoNotFitAreRefusedBeforeAnythingIsWritten) {
   linear run({.time = 20, .columns = 3});
   recurrent_state<float> state(1, 1, 1, 3), other(1, 1, 1, 4);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "wane/operators/gates/time_step.hpp"
 #include "wane/operators/parts/keyed.hpp"
@@ -11,7 +12,8 @@
 namespace wane {
 
 // x and dt: [B, T, H, D], usually with H = 1. B and C: [B, T, G, N]; head h reads group h / (H /
-// G). A <= 0: [H, D, N]. D and dt_bias: [H, D]; both may be absent.
+// G). A <= 0: [H, D, N]; -inf forgets at every step but one of 0. D and dt_bias: [H, D]; both may
+// be absent.
 //
 // There are as many parameters as states, so runs do not check their values; check_values does.
 template <class Io>
@@ -89,14 +91,15 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
   };
   WANE_INLINE token at(place<> where) const { return {this->terms_at(where), *this}; }
 
-  // A of state i in channel j, or in lanes of channels, for either layout of A.
+  // A of state i in channel j, or in lanes of channels, for either layout of A. -inf, which floats
+  // give for A_log > 88.7, is the lowest finite number: a step of 0 then keeps the state.
   WANE_INLINE Accumulate rate(index head, index i, index j) const {
-    return static_cast<Accumulate>(own_.A(head, j, i));
+    return finite(static_cast<Accumulate>(own_.A(head, j, i)));
   }
   template <class Lanes>
   WANE_HOST_INLINE auto rate(index head, index i, Lanes j) const {
     place<> const row{0, i, head};
-    if (A_.stride[3] == 1) return convert<Accumulate>(A_.read(row, j));
+    if (A_.stride[3] == 1) return finite(convert<Accumulate>(A_.read(row, j)));
     simd<Accumulate, Lanes::width> rates(Accumulate(0));
     for (int l = 0; l < lane_count(j); ++l) rates.v[l] = rate(head, i, j.first + l);
     return rates;
@@ -153,6 +156,11 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
   };
 
  private:
+  template <class V>
+  WANE_INLINE static V finite(V rate) {
+    return at_least(V(std::numeric_limits<Accumulate>::lowest()), rate);
+  }
+
   // Parameters as sequence_view reads them: [sequences, N, H, D], rows in the place of time.
   using parameter_view = sequence_view<widened<Io> const>;
   static parameter_view by_row(view<widened<Io> const, 3> const& x) {

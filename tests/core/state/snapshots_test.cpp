@@ -68,15 +68,67 @@ TEST(Snapshots, OfWhatWasUndoneAreForgotten) {
   });
 }
 
-TEST(Snapshots, OfALaterPositionAreForgottenWhenTheStateWentBackByItself) {
-  pushed p(3);
-  p.state.positions() = {1, 1};
-  take(p.state, 0.5f), p.last.push(p.state);
-  support::expect_error({"position 3", "oldest is at 1", "newest at 2"}, [&] {
-    p.last.rollback_to(pushed::positions{3, 3}, p.state);
-  });
-  p.last.rollback_to(pushed::positions{2, 1}, p.state);
-  EXPECT_EQ(p.values(), (std::array{2.5f, 101.f}));
+TEST(Snapshots, UndoAllButOneAgainAndAgain) {
+  pushed p(4);
+  for (int again = 0; again < 10; ++again) {
+    p.last.rollback(3, p.state);
+    EXPECT_EQ(p.values(), (std::array{1.f, 101.f}));
+    for (int t = 0; t < 3; ++t) take(p.state), p.last.push(p.state);
+  }
+  // As far back for a sequence whose neighbour keeps all its tokens.
+  for (int again = 0; again < 10; ++again) {
+    index const far = p.state.positions()[1];
+    p.last.rollback_to(pushed::positions{1, far}, p.state);
+    EXPECT_EQ(p.values()[0], 1.f);
+    for (int t = 0; t < 3; ++t) take(p.state), p.last.push(p.state);
+  }
+}
+
+TEST(Snapshots, OfASequenceThatStaysPushOutNothing) {
+  pushed p(4);
+  auto const stays = p.state;
+  for (int t = 0; t < 10; ++t) {
+    take(p.state);
+    std::copy_n(&stays.values()[6], 6, &p.state.values()[6]);
+    p.state.positions()[1] = 4;
+    p.last.push(p.state);
+  }
+  p.last.rollback_to(pushed::positions{11, 1}, p.state);
+  EXPECT_EQ(p.values(), (std::array{11.f, 101.f}));
+}
+
+TEST(Snapshots, AreForgottenWhereTheStateWentBackByItself) {
+  pushed p(4);
+  p.state.positions() = {0, 0};
+  for (int t = 0; t < 3; ++t) take(p.state, 0.5f);
+  p.state.positions()[1] = 5;
+  p.last.push(p.state);
+  support::expect_error({"sequence 0", "position 2", "oldest is at 3", "newest at 3"},
+                        [&] { p.last.rollback(1, p.state); });
+  p.last.rollback(0, p.state);
+  EXPECT_EQ(p.values()[0], 3.5f);
+  // The same position, another way to it.
+  take(p.state), p.last.push(p.state);
+  p.state.values()[0] += 1;
+  p.last.push(p.state);
+  support::expect_error({"sequence 0", "position 3"}, [&] { p.last.rollback(1, p.state); });
+}
+
+TEST(Snapshots, AreForgottenOnDemand) {
+  pushed p(4);
+  p.last.forget(1);
+  support::expect_error({"sequence 1", "no snapshot", "push"},
+                        [&] { p.last.rollback(1, p.state); });
+  support::expect_error({"sequence is 2", "0 to 1"}, [&] { p.last.forget(2); });
+  p.last.forget();
+  support::expect_error({"sequence 0", "no snapshot"}, [&] { p.last.rollback(1, p.state); });
+}
+
+TEST(Snapshots, OfNoSequencesHoldNothing) {
+  recurrent_state<float> none(0, 1, 2, 3);
+  snapshots last(3, none);
+  last.push(none), last.rollback(1, none), last.rollback_to({}, none);
+  EXPECT_TRUE(none.positions().empty());
 }
 
 TEST(Snapshots, TooOldAreAnErrorThatChangesNothing) {

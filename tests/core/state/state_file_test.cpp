@@ -3,6 +3,7 @@
 #include "wane/core/state/state_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cmath>
 #include <filesystem>
@@ -233,11 +234,53 @@ TEST_F(StateFile, StaysWhenItsSuccessorCannotBeWritten) {
   support::expect_error({"b.state.part", "folder"}, [&] {
     wane::save_state(folder / "none" / "b.state", "gla", state_of<float>(4));
   });
-  // A folder stands where the file is to be.
-  std::filesystem::create_directories(folder / "c.state" / "full");
-  support::expect_error({"c.state", "cannot be replaced"},
-                        [&] { wane::save_state(folder / "c.state", "gla", state_of<float>(4)); });
-  EXPECT_FALSE(std::filesystem::exists(folder / "c.state.part"));
+}
+
+TEST_F(StateFile, KeepsItsModeAndTheLinkThatLeadsToIt) {
+  namespace fs = std::filesystem;
+  auto const few = fs::perms::owner_read | fs::perms::owner_write;
+  wane::save_state(file, "gla", state_of<float>(3));
+  fs::permissions(file, few);
+  fs::path const link = folder / "newest.state";
+  fs::create_symlink(file.filename(), link);
+  wane::save_state(link, "gla", state_of<float>(4));
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(fs::status(file).permissions(), few);
+  EXPECT_EQ(read(), bytes_of(state_of<float>(4)));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 2);
+}
+
+TEST_F(StateFile, ReplacesNothingButAFile) {
+  namespace fs = std::filesystem;
+  auto const refuse = [&](fs::path const& path, std::string const& word) {
+    support::expect_error({path.string(), word},
+                          [&] { wane::save_state(path, "gla", state_of<float>(4)); });
+  };
+  fs::path const folder_there = folder / "c.state", pipe = folder / "d.state",
+                 to_device = folder / "e.state", to_nothing = folder / "f.state";
+  fs::create_directory(folder_there);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  fs::create_symlink("/dev/full", to_device);
+  fs::create_symlink("nowhere", to_nothing);
+  for (auto const& path : {folder_there, pipe, to_device, fs::path("/dev/full")})
+    refuse(path, "no regular file");
+  refuse(to_nothing, "link to nothing");
+  EXPECT_TRUE(fs::is_fifo(pipe) && fs::is_symlink(to_device) && fs::is_symlink(to_nothing));
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+  // Where the new state is written first.
+  ASSERT_EQ(mkfifo((file.string() + ".part").c_str(), 0600), 0);
+  support::expect_error({"a.state.part", "no regular file"},
+                        [&] { wane::save_state(file, "gla", state_of<float>(4)); });
+  EXPECT_TRUE(fs::is_fifo(file.string() + ".part"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 5);
+}
+
+TEST(State, OfNoSequencesIsStored) {
+  recurrent_state<float> const none(0, 3, 2, 5);
+  std::istringstream from(bytes_of(none));
+  recurrent_state<float> found(0, 3, 2, 5);
+  wane::load_state(from, "gla", found);
+  expect_refused(bytes_of(none), {"sequences 0", "2"});
 }
 
 TEST(State, OnAFullStreamIsAnError) {

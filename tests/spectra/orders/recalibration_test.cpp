@@ -179,6 +179,13 @@ TEST(Recalibration, CarriesEveryRowOfANode) {
           }
 }
 
+TEST(Recalibration, CarriesStatesOfNoSequences) {
+  recurrent_state<float> const from(0, 1, 8, 4);
+  recurrent_state<float> to(0, 1, 12, 4);
+  recalibration(rates_of(8, 1000), rates_of(12, 10000))
+      .carry(state_view<float const>(from), state_view<float>(to));
+}
+
 TEST(Recalibration, RefusesStatesThatDoNotFit) {
   recalibration const carried(rates_of(8, 1000), rates_of(12, 10000));
   auto const carry = [&](recurrent_state<float> from, recurrent_state<float> to) {

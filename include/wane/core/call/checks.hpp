@@ -70,7 +70,8 @@ void check_kept_states(std::span<kept_state<State> const> keep, index sequences,
   for (kept_state<State> const& kept : keep) {
     require(kept.tokens >= before, "keep has tokens ", kept.tokens, " after ", before,
             "; they must not fall, nor be less than 0");
-    require(kept.state.present(), "keep has a state without data; it must point to its values");
+    require(kept.state.present() || sequences == 0,
+            "keep has a state without data; it must point to its values");
     check_state("a state of keep", kept.state, sequences, shape);
     before = kept.tokens;
   }

@@ -27,6 +27,12 @@ struct state_view {
 
 namespace wane::impl {
 
+// Whether a state has no data because it has no sequences. A default view has no heads either.
+template <class T>
+bool of_no_sequences(state_view<T> const& state) {
+  return state.values.extent[0] == 0 && state.values.extent[1] > 0;
+}
+
 // The first `count` columns of a state; an absent state stays absent.
 template <class T>
 state_view<T> first_columns(state_view<T> state, index count) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -14,6 +12,7 @@
 
 #include "wane/core/numbers/storage.hpp"
 #include "wane/core/state/crc64.hpp"
+#include "wane/core/state/file_replacement.hpp"
 #include "wane/core/state/state.hpp"
 
 namespace wane::impl {
@@ -68,7 +67,8 @@ state_file_header header_of(std::string_view operator_name, state_view<T> const&
   require(!operator_name.empty() && operator_name.size() < sizeof header.operator_name &&
               operator_name.find('\0') == operator_name.npos,
           "operator_name is '", operator_name, "'; it must have 1 to 63 characters and no zero");
-  require(state.present(), "state has no data; it must point to its values");
+  require(state.present() || of_no_sequences(state),
+          "state has no data; it must point to its values");
   std::ranges::copy(scalar, header.scalar);
   std::ranges::copy(operator_name, header.operator_name);
   std::ranges::copy(state.values.extent, header.extent);
@@ -196,24 +196,15 @@ void load_state(std::istream& from, std::string_view operator_name, State&& stat
 //   load_state("prefix.state", "gla", state);
 //
 // The same for a file that holds one state and nothing else. save_state writes PATH.part and then
-// renames it, so that readers find either the old file or the new one. Only one writer at a time
-// may save to a path, which is a std::string or converts to one, as std::filesystem::path does.
+// renames it, so that readers find either the old file or the new one; the file keeps its mode, and
+// a link is followed. Throws wane::error where the path leads to anything but a regular file. Only
+// one writer at a time may save to a path, which is a std::string or converts to one, as
+// std::filesystem::path does.
 template <class State>
 void save_state(std::string const& path, std::string_view operator_name, State const& state) {
-  std::string const part = path + ".part";
-  std::ofstream to(part, std::ios::binary | std::ios::trunc);
-  require(to.good(), part, " cannot be opened; its folder must be there, and writable");
-  try {
-    impl::write_state(to, operator_name, state_view(state), part);
-    to.close();
-    require(to.good(), part, " could not be written; the disk may be full");
-    bool const replaced = std::rename(part.c_str(), path.c_str()) == 0;
-    require(replaced, path, " cannot be replaced: ", std::strerror(errno));
-  } catch (...) {
-    to.close();
-    std::remove(part.c_str());
-    throw;
-  }
+  impl::file_replacement file(path);
+  impl::write_state(file.stream(), operator_name, state_view(state), file.part());
+  file.take_place();
 }
 template <class State>
 void load_state(std::string const& path, std::string_view operator_name, State&& state) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "wane/core/recurrence/checks.hpp"
 #include "wane/core/recurrence/gradient.hpp"
@@ -151,9 +152,29 @@ class keyed_memory {
   WANE_HOST_CALL Accumulate over_length(sequence_view<Io const> const& x, place<> at,
                                         Sums const& sums) const {
     auto const row = [&](auto i) WANE_INLINE_LAMBDA { return convert<Accumulate>(x.read(at, i)); };
+    Accumulate const square =
+        sums.template dot<Accumulate>(x.stride[3] == 1, x.extent[3], row, row) + epsilon_;
     using std::sqrt;
-    return Accumulate(1) /
-           sqrt(sums.template dot<Accumulate>(x.stride[3] == 1, x.extent[3], row, row) + epsilon_);
+    if constexpr (std::is_floating_point_v<Accumulate>) {
+      // Squares that overflow or underflow are taken of x times a power of two.
+      using limits = std::numeric_limits<Accumulate>;
+      constexpr Accumulate small = power_of_two(-limits::max_exponent * 5 / 8),
+                           large = power_of_two(limits::max_exponent * 25 / 32);
+      bool const underflows = square < 1 / large;
+      if (underflows || square > limits::max()) {
+        Accumulate const factor = underflows ? large : small;
+        auto const scaled = [&](index i) WANE_INLINE_LAMBDA { return row(i) * factor; };
+        return factor /
+               sqrt(own_sums::dot<Accumulate>(std::false_type(), x.extent[3], scaled, scaled) +
+                    epsilon_ * factor * factor);
+      }
+    }
+    return Accumulate(1) / sqrt(square);
+  }
+  static constexpr Accumulate power_of_two(int n) {
+    Accumulate x = 1;
+    for (int i = 0; i < (n < 0 ? -n : n); ++i) x *= n < 0 ? Accumulate(0.5) : Accumulate(2);
+    return x;
   }
 
   // Adjoint of x f, f = scale / sqrt(|x|^2 + epsilon): removes the part of the gradient along x.

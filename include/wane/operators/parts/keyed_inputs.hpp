@@ -26,7 +26,8 @@ enum class head_groups { interleaved, tiled };
 struct keyed_options {
   // Queries are multiplied by this; absent: 1/sqrt(K).
   std::optional<double> scale = {};
-  // Queries and keys become x / sqrt(|x|^2 + epsilon) first.
+  // Queries and keys become x / sqrt(|x|^2 + epsilon) first, also where |x|^2 overflows or
+  // underflows. With an epsilon of 0 a row of zeros gives NaN.
   bool normalise = false;
   double epsilon = 1e-6;
   head_groups groups = head_groups::interleaved;

@@ -52,7 +52,8 @@ class recalibration {
   void carry(state_view<T const> from, state_view<T> to) const {
     auto const& old = from.values.extent;
     auto const& now = to.values.extent;
-    require(from.present() && to.present(),
+    require((from.present() && to.present()) ||
+                (wane::impl::of_no_sequences(from) && wane::impl::of_no_sequences(to)),
             "a state has no data; recalibration carries one state into another");
     require(old[2] % map_.cols() == 0, "from has rows ", old[2], "; they must be ", map_.cols(),
             ", as many as its rates, or a multiple of that");
