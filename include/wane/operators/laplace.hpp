@@ -110,6 +110,7 @@ class laplace {
     return {values_.extent[0], values_.extent[1], values_.extent[2], rows, values_.extent[3]};
   }
   wane::layout layout() const { return layout_of(values_); }
+  bool counts_positions() const { return inputs_leave; }  // a token's slot of the ring
 
   // The operator on other memory; see wane/core/recurrence/recurrence.hpp.
   template <class Moved>

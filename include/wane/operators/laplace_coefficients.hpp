@@ -30,6 +30,7 @@ class laplace_coefficients {
   recurrence_shape shape() const { return bank_.shape(); }
   index nodes() const { return bank_.poles() / terms(); }
   index output_columns() const { return 2 * nodes() * shape().columns; }
+  bool counts_positions() const { return bank_.counts_positions(); }
   void check_inputs() const { bank_.check_inputs(); }
   void check_parameters() const { bank_.check_parameters(); }
 

@@ -44,6 +44,7 @@ class local_attention {
     recurrence_shape const s = attention_.shape();
     return {s.batch, s.time, s.heads, attention_.window(), s.rows + s.columns};
   }
+  bool counts_positions() const { return true; }  // a token's slot of the ring
   index output_columns() const { return attention_.output_columns(); }
 
   // A token replaces the oldest in the ring, and then attends to all tokens in it.

@@ -63,6 +63,8 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
     for (auto const& [name, x] : parameters())
       if (x.data) check_extent(name, "heads", x.extent[0], size.heads);
   }
+  bool counts_positions() const { return own_.taper.data != nullptr; }
+
   // Throws wane::error for a parameter out of range.
   void check_parameters() const {
     for (auto const& [name, x] : parameters())

@@ -97,7 +97,7 @@ class adjoint_laws {
         static_cast<std::size_t>(shape_.batch * shape_.heads * shape_.rows * shape_.columns);
     recurrent_state<T> initial(shape_.batch, shape_.heads, shape_.rows, shape_.columns);
     p.begin(initial, bits_);
-    initial_ = initial.values();
+    initial_ = initial.values(), seen_ = initial.positions();
     final_gradient_ = random_numbers<T>(states, bits_);
     output_gradient_ = random_numbers<Y>(outputs, bits_);
   }
@@ -143,7 +143,7 @@ class adjoint_laws {
   numbers backward(int threads) {
     numbers initial_gradient(initial_.size());
     adjoint_options<T> options;
-    options.initial = as_const_state(initial_);
+    options.initial = {as_const_state(initial_).values, seen_.data()};
     options.final_gradient = as_const_state(final_gradient_);
     options.initial_gradient = as_state(initial_gradient);
     options.threads = threads;
@@ -158,7 +158,7 @@ class adjoint_laws {
     std::vector<Y> y(output_gradient_.size());
     numbers final(initial_.size());
     run_options<T> options;
-    options.initial = as_const_state(initial_);
+    options.initial = {as_const_state(initial_).values, seen_.data()};
     options.final = as_state(final);
     options.lengths = lengths_;
     problem_.run({y.data(), shape_.batch, shape_.time, shape_.heads, outputs_.columns}, options);
@@ -222,6 +222,7 @@ class adjoint_laws {
   std::mt19937_64 bits_;
   std::vector<index> lengths_;  // of a padded batch, otherwise empty
   numbers initial_, final_gradient_;
+  std::vector<index> seen_;  // the positions of the initial state
   double loss_terms_ = 0;  // |dy| |y| + |df| |final state| of the last loss, the scale of rounding
   std::vector<Y> output_gradient_;
 };

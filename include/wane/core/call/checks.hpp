@@ -85,6 +85,7 @@ index check_run(Op const& op, sequence_view<Out> const& output, run_options<Stat
   check_sequences(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
   check_state("initial", options.initial, sequences, shape);
+  check_positions("initial", op, options.initial);
   check_state("final", options.final, sequences, shape);
   check_kept_states(options.keep, sequences, shape);
   return sequences;
@@ -99,6 +100,7 @@ index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
   check_sequences(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
   check_state("initial", options.initial, sequences, shape);
+  check_positions("initial", op, options.initial);
   check_state("final_gradient", options.final_gradient, sequences, shape);
   check_state("initial_gradient", options.initial_gradient, sequences, shape);
   return sequences;

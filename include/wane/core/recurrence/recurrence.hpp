@@ -30,6 +30,16 @@ concept affine_recurrence = has_shape<Op> && requires(Op const& op, place<> at) 
 template <class Op, class Time = index>
 using token_of = decltype(std::declval<Op const&>().at(std::declval<place<Time>>()));
 
+// An operator whose terms, or whose state, depend on the positions of tokens offers
+// counts_positions(), which is true where they do. A state that it begins with must have positions.
+template <class Op>
+bool counts_positions(Op const& op) {
+  if constexpr (requires { op.counts_positions(); })
+    return op.counts_positions();
+  else
+    return false;
+}
+
 // An operator can offer with_tensors(moved), so that a runner can copy its tensors to faster
 // memory. It returns the operator with each of its tensors x replaced: by moved.by_column(x) where
 // x is [B, T, H, columns] and column j of the state reads column j alone, otherwise by

@@ -34,6 +34,10 @@ class recurrence_pair {
     if constexpr (requires { second_.check_parameters(); }) second_.check_parameters();
   }
 
+  bool counts_positions() const {
+    return wane::counts_positions(first_) || wane::counts_positions(second_);
+  }
+
   // A view of the part of the pair's state that belongs to one part. `both` is a state_view, or the
   // view of one sequence and head.
   template <class State>

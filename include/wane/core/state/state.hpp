@@ -51,6 +51,13 @@ void check_state(char const* name, state_view<T> const& state, index sequences,
   check_extent(name, "columns", state.values.extent[3], shape.columns);
 }
 
+// Throws wane::error where an operator counts positions, and the state it begins with has none.
+template <class Op, class T>
+void check_positions(char const* name, Op const& op, state_view<T> const& state) {
+  require(!state.present() || state.positions || !counts_positions(op), name,
+          " has no positions; this operator depends on how many tokens a state has seen");
+}
+
 }  // namespace wane::impl
 
 namespace wane {

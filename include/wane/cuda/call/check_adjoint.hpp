@@ -65,6 +65,7 @@ index checked_adjoint_call(Op const& op, sequence_view<Out> const& output_gradie
   index const sequences = checked_sequences(shape, options);
   check_gradients(op, gradients, sequences);
   check_state("initial", options.initial, sequences, shape);
+  check_positions("initial", op, options.initial);
   check_state("final_gradient", options.final_gradient, sequences, shape);
   check_state("initial_gradient", options.initial_gradient, sequences, shape);
   return sequences;

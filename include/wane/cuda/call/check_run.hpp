@@ -50,6 +50,7 @@ run_arguments<Op, Out, State> checked_call(Op const& op, sequence_view<Out> cons
   check("output", output, output_shape_of(op));
   index const sequences = checked_sequences(shape, options);
   check_state("initial", options.initial, sequences, shape);
+  check_positions("initial", op, options.initial);
   check_state("final", options.final, sequences, shape);
   require(options.keep.empty(), "keep has ", options.keep.size(),
           " states; on a GPU states on the way are not kept, it must be empty");

@@ -125,7 +125,7 @@ struct gate_gradients {
 // number.
 struct gate_adjoint_options {
   packed_sequences packed = {};
-  std::span<index const> lengths = {};
+  impl::kept_indices lengths = {};
   wane::direction direction = direction::forward;
   index const* seen = nullptr;
   int threads = 0;

@@ -89,6 +89,8 @@ class gate_of {
     return at(where).read(i);
   }
 
+  bool counts_positions() const { return taper_.exponents.present(); }
+
   // Throws wane::error where a tensor does not fit; reads no values.
   void check(recurrence_shape const& shape) const {
     if constexpr (has_raw) wane::check("the gate's input", raw_, shape_of_rows(shape));

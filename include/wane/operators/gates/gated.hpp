@@ -20,6 +20,7 @@ class gated_memory : public keyed_memory<Io, Accumulate> {
     keyed::check_inputs();
     check_gate(gate_, this->shape());
   }
+  bool counts_positions() const { return wane::counts_positions(gate_); }
   void check_parameters() const { check_gate_parameters(gate_); }
   wane::layout layout() const { return keyed::layout() & layout_of_gate(gate_); }
 

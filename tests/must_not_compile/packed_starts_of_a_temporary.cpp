@@ -1,0 +1,12 @@
+// expect: a temporary is gone before they are read; give it a name
+// SPDX-License-Identifier: MIT
+#include <vector>
+#include <wane/core/call/run_options.hpp>
+
+wane::run_options<float> options_of(std::vector<wane::index> const& starts) {
+#ifdef WANE_CONTROL
+  return {.packed = {starts}, .lengths = starts};
+#else
+  return {.packed = {std::vector<wane::index>(starts)}};
+#endif
+}
