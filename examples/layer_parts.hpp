@@ -6,12 +6,13 @@
 #include <cmath>
 #include <random>
 #include <vector>
+#include <wane/eigen.hpp>
 #include <wane/spectra/rates/post_map.hpp>
 #include <wane/wane.hpp>
 
 namespace layers {
 
-using wane::index;
+using wane::by_head, wane::in_heads, wane::index;
 
 // Activations are [B T, channels], the T tokens of a sequence one below the other. Weights are
 // [out, in], as PyTorch keeps them.
@@ -26,21 +27,6 @@ index batch_of(matrix<T> const& x, index width, wane::recurrent_state<T> const& 
   wane::require(batch > 0 && x.cols() == width && x.rows() % batch == 0, "the input has shape [",
                 x.rows(), ", ", x.cols(), "]; it must be [", batch, " T, ", width, "]");
   return batch;
-}
-// A view of a matrix, or of a block of its columns, as [B, T, heads, channels / heads].
-template <class Dense>
-auto in_heads(Dense&& x, index batch, index heads) {
-  using T = std::remove_pointer_t<decltype(x.data())>;
-  index const time = x.rows() / batch, channels = x.cols() / heads, row = x.outerStride();
-  return wane::sequence_view<T>(x.data(), {batch, time, heads, channels},
-                                {time * row, row, channels, 1});
-}
-// The same with one number a head, [B, T, heads].
-template <class Dense>
-auto by_head(Dense&& x, index batch) {
-  using T = std::remove_pointer_t<decltype(x.data())>;
-  index const time = x.rows() / batch, row = x.outerStride();
-  return wane::token_view<T>(x.data(), {batch, time, x.cols()}, {time * row, row, 1});
 }
 // A row of weights, or of numbers made from it, as a parameter of an operator.
 auto numbers(auto const& x) {

@@ -1,4 +1,4 @@
-// as_sequence: every Eigen object that lies in memory, in either order, to read or to write.
+// Views of matrices: every Eigen object that lies in memory, in either order, to read or to write.
 // SPDX-License-Identifier: MIT
 #include "wane/eigen.hpp"
 
@@ -7,11 +7,13 @@
 #include <complex>
 #include <vector>
 
+#include "support/expect_error.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/run/run.hpp"
 
 namespace {
 
+using wane::index;
 using row_major = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 template <class Dense>
@@ -38,6 +40,31 @@ TEST(Eigen, MatricesAndArraysOfEitherOrderAreSequences) {
   expect_same_elements(array);
   expect_same_elements(fixed);
   expect_same_elements(complex);
+}
+
+// Rows are the tokens of one sequence after the other, columns the channels of one head after the
+// other.
+TEST(Eigen, MatricesHaveBatchesAndHeads) {
+  Eigen::MatrixXf columns(6, 8);
+  row_major rows(6, 8);
+  auto const expect = [](auto&& matrix, auto const& seen, index batch, index heads) {
+    index const time = matrix.rows() / batch, channels = matrix.cols() / heads;
+    EXPECT_EQ(std::vector<index>(seen.extent, seen.extent + 4),
+              (std::vector<index>{batch, time, heads, channels}));
+    for (index r = 0; r < matrix.rows(); ++r)
+      for (index c = 0; c < matrix.cols(); ++c)
+        EXPECT_EQ(&seen(r / time, r % time, c / channels, c % channels), &matrix.coeffRef(r, c));
+  };
+  expect(columns, wane::in_heads(columns, 2, 4), 2, 4);
+  expect(rows, wane::in_heads(rows, 3, 2), 3, 2);
+  expect(rows.middleCols(1, 6), wane::in_heads(rows.middleCols(1, 6), 2, 3), 2, 3);
+  auto const each = wane::by_head(rows.rightCols(4), 2);
+  EXPECT_EQ(&each(1, 2, 3), &rows(5, 7));
+  static_assert(std::is_same_v<decltype(wane::by_head(std::as_const(columns), 2)),
+                               wane::token_view<float const>>);
+  support::expect_error({"rows 6", "multiple of batch, 4"}, [&] { wane::by_head(rows, 4); });
+  support::expect_error({"columns 8", "multiple of heads, 3"}, [&] { wane::in_heads(rows, 2, 3); });
+  support::expect_error({"multiple of batch, 0"}, [&] { wane::in_heads(rows, 0, 2); });
 }
 
 TEST(Eigen, VectorsAreOneChannelOrOneToken) {

@@ -168,18 +168,20 @@ class csv_numbers {
                        cell.find('.') == std::string::npos;
     if (comma) cell[cell.find(',')] = '.';
     auto const value = number_in(cell);
-    std::string const place = file_ + " line " + std::to_string(line.number) + ": " +
-                              in_quotes(line.cells[column].substr(0, 40));
+    auto const refuse = [&](std::string const& what) {
+      throw input_error(file_ + " line " + std::to_string(line.number) + ": " +
+                        in_quotes(line.cells[column].substr(0, 40)) + what);
+    };
     if (!value || !std::isfinite(*value)) {
-      throw input_error(place + " is not a finite number" +
-                        (cell.find(',') == std::string::npos
-                             ? "; remove the line or fill the gap"
-                             : "; write numbers with a decimal point and nothing between digits"));
+      bool const commas = cell.find(',') != std::string::npos;
+      refuse(std::string(" is not a finite number; ") +
+             (commas ? "write numbers with a decimal point and nothing between digits"
+                     : "remove the line or fill the gap"));
     }
     commas_ |= comma, points_ |= !comma && cell.find('.') != std::string::npos;
     if (commas_ && points_) {
-      throw input_error(place + " has a decimal " + (comma ? "comma" : "point") + " where others" +
-                        " have a " + (comma ? "point" : "comma") + "; write all in one way");
+      refuse(comma ? " has a decimal comma where others have a point; write all in one way"
+                   : " has a decimal point where others have a comma; write all in one way");
     }
     return *value;
   }
