@@ -28,6 +28,7 @@ inline ordered_json json_of(measured_input const& input) {
                     {"used", static_cast<bool>(counts[i])}});
   }
   ordered_json result{{"kind", input.kind}, {"files", input.files}, {"size", input.size}};
+  if (!input.column.empty()) result["column"] = input.column;
   if (input.symbols > 0) result["symbols"] = input.symbols;
   result["quantity"] = input.data.quantity;
   result["unit"] = input.data.unit;

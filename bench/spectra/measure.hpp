@@ -58,11 +58,12 @@ inline measured_input measured_text(options const& asked, std::int64_t& horizon,
 
 inline measured_input measured_series(options const& asked, std::int64_t& horizon,
                                       progress& shown) {
-  std::vector<double> const values = read_series(asked.series, asked.column);
+  auto const [name, values] = read_series(asked.series, asked.column);
   horizon = horizon_for(asked, std::ssize(values));
   auto const lags = lags_to_measure(horizon);
   return {.kind = "series",
           .files = {asked.series},
+          .column = name,
           .size = std::ssize(values),
           .data = measure_series(values, lags, asked.threads, shown),
           .law = {}};

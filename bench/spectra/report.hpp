@@ -20,6 +20,7 @@ namespace wane::bench {
 struct measured_input {
   std::string kind;  // "text" or "series"
   std::vector<std::string> files;
+  std::string column = {};   // of a series; empty where its file has one without a name
   std::int64_t size = 0;     // tokens, or numbers
   std::int64_t symbols = 0;  // of a text; 0 for a series
   measurement data;

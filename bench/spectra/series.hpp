@@ -41,23 +41,36 @@ inline std::size_t column_of(std::vector<std::string> const& cells, bool heading
                     (heading ? " or a name from its first line" : ""));
 }
 
-// The numbers of the column. The first line may be a heading.
-inline std::vector<double> series_in(std::string_view content, std::string const& wanted,
-                                     std::string const& file) {
+struct series {
+  std::string name;  // that of its column; without a heading its number, where it is one of several
   std::vector<double> values;
+};
+
+// The numbers of the column. The first line may be a heading.
+inline series series_in(std::string_view content, std::string const& wanted,
+                        std::string const& file) {
+  series found;
   std::size_t column = 0;
   csv_numbers number_at(file);
   for_each_csv_line(content, file, [&](csv_line const& line) {
-    if (line.number == 1) column = column_of(line.cells, line.is_heading, wanted, file);
-    if (!line.is_heading) values.push_back(number_at(line, column));
+    if (line.number == 1) {
+      column = column_of(line.cells, line.is_heading, wanted, file);
+      if (line.is_heading) {
+        found.name = line.cells[column];
+      } else if (line.cells.size() > 1) {
+        found.name = std::to_string(column + 1);
+      }
+    }
+    if (!line.is_heading) found.values.push_back(number_at(line, column));
   });
-  return values;
+  return found;
 }
 
 // A series that has an autocorrelation to measure.
-inline std::vector<double> read_series(std::string const& path, std::string const& column) {
+inline series read_series(std::string const& path, std::string const& column) {
   std::string const file = "--series " + in_quotes(path);
-  std::vector<double> values = series_in(read_file(path, "--series"), column, file);
+  series const found = series_in(read_file(path, "--series"), column, file);
+  std::vector<double> const& values = found.values;
   constexpr std::size_t fewest = 64;
   if (values.size() < fewest) {
     throw input_error(file + " has " + std::to_string(values.size()) +
@@ -72,7 +85,7 @@ inline std::vector<double> read_series(std::string const& path, std::string cons
     throw input_error(file + " has a value of size " + std::to_string(largest) +
                       "; rescale it: squares must stay finite");
   }
-  return values;
+  return found;
 }
 
 }  // namespace wane::bench

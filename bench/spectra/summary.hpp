@@ -12,11 +12,17 @@
 
 namespace wane::bench {
 
+// "'load.csv', column 'cpu'": the files, and where one has columns, that which was read.
+inline std::string source_of(measured_input const& input) {
+  return in_quotes(input.files) +
+         (input.column.empty() ? "" : ", column " + in_quotes(input.column));
+}
+
 // The one line that says what was fitted.
 inline std::string heading(report const& found) {
   std::string const steps = ", lags 1 to " + std::to_string(found.goal.horizon);
   if (!found.input) return found.goal.name + steps;
-  return found.input->data.quantity + " of " + in_quotes(found.input->files) + steps;
+  return found.input->data.quantity + " of " + source_of(*found.input) + steps;
 }
 
 // The same for a picture, without directories.
@@ -33,7 +39,7 @@ inline std::string described(measured_input const& input) {
   bool const text = input.kind == "text";
   auto const& law = input.law;
   std::string result =
-      input.kind + " " + in_quotes(input.files) + ": " + std::to_string(input.size) +
+      input.kind + " " + source_of(input) + ": " + std::to_string(input.size) +
       (text ? " tokens (bytes), " + std::to_string(input.symbols) + " symbols" : " numbers") +
       "\n" + input.data.quantity + (text ? " in " + input.data.unit : "") + ", " +
       (text ? "bias-corrected (Miller-Madow); baseline: tokens shuffled in each text"

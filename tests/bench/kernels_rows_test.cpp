@@ -111,7 +111,8 @@ TEST(KernelsRows, SayTheirCountersInJson) {
   filter.back() = ')';
   scratch const place;
   std::string const file = place.file("rows.json");
-  auto const result = run(WANE_BENCH, {"--benchmark_filter=" + filter, "--json", file});
+  auto const result = run(
+      WANE_BENCH, {"--benchmark_filter=" + filter, "--benchmark_min_time=0.01", "--json", file});
   ASSERT_EQ(result.status, 0) << result.out << result.err;
   std::string const json = content_of(file);
   for (auto const& [row, counters] : rows) {

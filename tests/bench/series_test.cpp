@@ -13,7 +13,7 @@ namespace {
 using numbers = std::vector<double>;
 
 numbers column(std::string const& content, std::string const& wanted = "") {
-  return series_in(content, wanted, "file");
+  return series_in(content, wanted, "file").values;
 }
 // The message of the refusal.
 std::string refusal(std::string const& content, std::string const& wanted = "") {
@@ -63,6 +63,16 @@ TEST(Series, MayHaveAHeading) {
     EXPECT_NE(refusal(first + "\n1\n").find("line 1: "), std::string::npos) << first;
   EXPECT_NE(refusal("a,b,a\n1,2,3\n", "a").find("names 2 columns"), std::string::npos);
   EXPECT_EQ(column("a,b,a\n1,2,3\n", "3"), numbers{3});
+}
+
+TEST(Series, KnowsTheNameOfItsColumn) {
+  auto const name = [](std::string const& content, std::string const& wanted) {
+    return series_in(content, wanted, "file").name;
+  };
+  EXPECT_EQ(name("load,n\n1,2\n", "load"), "load");
+  EXPECT_EQ(name("load,n\n1,2\n", "2"), "n");
+  EXPECT_EQ(name("1,2\n", "2"), "2");
+  EXPECT_EQ(name("1\n", ""), "");
 }
 
 TEST(Series, MayEndItsLinesInEveryWay) {

@@ -143,7 +143,9 @@ TEST(WaneSpectra, MeasuresASeries) {
   EXPECT_EQ(document["measured"]["size"], 50'000);
   EXPECT_EQ(document["horizon"], 5000);
   EXPECT_NEAR(document["measured"]["power_law"]["exponent"], 0.7, 0.25);
-  EXPECT_NE(result.out.find("autocorrelation"), std::string::npos);
+  EXPECT_EQ(document["measured"]["column"], "load");
+  EXPECT_NE(result.out.find("autocorrelation of '" + file + "', column 'load', lags 1 to"),
+            std::string::npos);
 }
 
 TEST(WaneSpectra, FindsTheFewestExponentialsOfAnAccuracy) {
