@@ -81,11 +81,13 @@ auto scan_adjoint_call(Op const& op, sequence_view<Out> output_gradient, Gradien
 // Backward kernel: workers take tiles, from the last to the first.
 template <bool Packed>
 struct scan_adjoint_kernel : configured_kernel {
-  // Numbers of 16 bytes need the registers of two blocks.
+  // Numbers of 16 bytes, and complex ones with the sum of a direct term, need the registers of two
+  // blocks.
+  template <class Op>
+  static constexpr bool is_large = sizeof(accumulate_type<Op>) > sizeof(double) ||
+                                   (is_complex<accumulate_type<Op>> && has_direct<token_of<Op>>);
   template <class Config, class Arguments>
-  static constexpr int resident = sizeof(accumulate_type<decltype(Arguments::op)>) > sizeof(double)
-                                      ? 1
-                                      : 2;
+  static constexpr int resident = is_large<decltype(Arguments::op)> ? 1 : 2;
   template <class Config, class Arguments>
   static std::size_t shared_bytes(Arguments const& a) {
     return a.layout.bytes;
