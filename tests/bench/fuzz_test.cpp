@@ -80,7 +80,7 @@ void fuzz(mutations files, double seconds, std::function<void(std::string const&
     } catch (wane::error const&) {
       ++refused;
     } catch (std::exception const& other) {
-      FAIL() << other.what() << " from " << testing::PrintToString(content);
+      FAIL() << other.what() << " from " << ::testing::PrintToString(content);
     }
   }
   EXPECT_GT(taken, 0);
