@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "support/expect_error.hpp"
+#include "support/laplace_problem.hpp"
 #include "wane/operators/gates/gates.hpp"
 #include "wane/operators/gla.hpp"
-#include "wane/operators/laplace.hpp"
+#include "wane/operators/laplace_coefficients.hpp"
 #include "wane/operators/local_attention.hpp"
 #include "wane/operators/mamba2.hpp"
 #include "wane/run/adjoint.hpp"
@@ -67,6 +68,12 @@ TEST(Positions, AreNeededByTapers) {
 TEST(Positions, AreNeededByRings) {
   inputs const x;
   expect_positions(wane::local_attention<float>({x.all, x.all, x.all}, {.window = 2}), true);
+  using wane::spectra::window_shape;
+  support::laplace_problem<double, window_shape::rectangular> const ends({.batch = 1, .tokens = 2});
+  support::laplace_problem<double, window_shape::gaussian> const fades({.batch = 1, .tokens = 2});
+  EXPECT_TRUE(wane::counts_positions(ends.make(0, 2)));
+  EXPECT_TRUE(wane::counts_positions(wane::laplace_coefficients(ends.make(0, 2))));
+  EXPECT_FALSE(wane::counts_positions(fades.make(0, 2)));
 }
 
 TEST(Positions, OfAPairAreThoseOfItsParts) {

@@ -272,7 +272,13 @@ TEST_F(StateFile, ReplacesNothingButAFile) {
   support::expect_error({"a.state.part", "no regular file"},
                         [&] { wane::save_state(file, "gla", state_of<float>(4)); });
   EXPECT_TRUE(fs::is_fifo(file.string() + ".part"));
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 5);
+  fs::path const other = folder / "g.state", part = folder / "h.state.part";
+  wane::save_state(other, "gla", state_of<float>(3));
+  fs::create_symlink(other, part);
+  support::expect_error({"h.state.part", "no regular file"},
+                        [&] { wane::save_state(folder / "h.state", "gla", state_of<float>(4)); });
+  EXPECT_TRUE(fs::is_symlink(part) && fs::is_regular_file(other));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 7);
 }
 
 TEST(State, OfNoSequencesIsStored) {

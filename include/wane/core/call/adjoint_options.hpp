@@ -19,7 +19,7 @@ struct adjoint_options {
   state_view<State> initial_gradient = {};
   packed_sequences packed = {};
   // Output gradients of padding are not read. Gradients of its tokens are not written.
-  impl::kept_indices lengths = {};
+  impl::lasting_indices lengths = {};
   wane::direction direction = direction::forward;
   int threads = 0;
 };

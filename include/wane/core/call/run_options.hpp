@@ -37,7 +37,7 @@ struct run_options {
   // Sequences of different lengths in a padded batch: row b holds lengths[b] tokens and then
   // padding. Padding is not read, and its outputs are not written. The final state is the state
   // after token lengths[b] - 1; in reverse, time starts at that token.
-  impl::kept_indices lengths = {};
+  impl::lasting_indices lengths = {};
   // reverse: time runs from the last token to the first.
   wane::direction direction = direction::forward;
   // 0: OpenMP's default, or 1 inside a parallel region. Any number gives the same bits.
@@ -52,7 +52,7 @@ struct run_options {
 //   step(op, output, state, step_options{.lengths = takes_token});
 struct step_options {
   // As in run_options. With one token a sequence: 1 where the sequence takes it, 0 where it waits.
-  impl::kept_indices lengths = {};
+  impl::lasting_indices lengths = {};
 };
 
 }  // namespace wane

@@ -48,10 +48,12 @@ struct replaceable_path {
 // the old one. Where the path is a link, the file that it leads to is replaced.
 class file_replacement {
  public:
-  // Throws wane::error where the path, or PATH.part, leads to anything but a regular file, or
-  // PATH.part cannot be opened.
-  explicit file_replacement(std::string const& path)
-      : old_(path), part_(replaceable_path(old_.path + ".part").path) {
+  // Throws wane::error where the path leads to anything but a regular file, or PATH.part is
+  // anything else (a link, too) or cannot be opened.
+  explicit file_replacement(std::string const& path) : old_(path), part_(old_.path + ".part") {
+    struct stat other;
+    require(lstat(part_.c_str(), &other) != 0 || S_ISREG(other.st_mode), part_,
+            " is no regular file; a state is written there first");
     stream_.open(part_, std::ios::binary | std::ios::trunc);
     require(stream_.good(), part_, " cannot be opened; its folder must be there, and writable");
     if (old_.is_there) chmod(part_.c_str(), old_.mode);

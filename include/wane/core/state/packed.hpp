@@ -13,16 +13,16 @@ namespace wane::impl {
 
 // Indices in memory of the caller, for options that may outlive the expression that makes them: a
 // temporary vector does not compile.
-class kept_indices : public std::span<index const> {
+class lasting_indices : public std::span<index const> {
   using span = std::span<index const>;
 
  public:
-  kept_indices() = default;
-  kept_indices(span indices) : span(indices) {}
-  kept_indices(std::span<index> indices) : span(indices) {}
-  kept_indices(index const* first, std::size_t count) : span(first, count) {}
+  lasting_indices() = default;
+  lasting_indices(span indices) : span(indices) {}
+  lasting_indices(std::span<index> indices) : span(indices) {}
+  lasting_indices(index const* first, std::size_t count) : span(first, count) {}
   template <class Range>
-  requires std::convertible_to<Range&, span> kept_indices(Range&& range) : span(range) {
+  requires std::convertible_to<Range&, span> lasting_indices(Range&& range) : span(range) {
     static_assert(std::is_lvalue_reference_v<Range>,
                   "wane: starts and lengths are views of the caller's memory, and a temporary is "
                   "gone before they are read; give it a name");
@@ -41,7 +41,7 @@ namespace wane {
 // no sequence; empty starts mean that nothing is packed. Every sequence has its own state and its
 // own positions.
 struct packed_sequences {
-  impl::kept_indices starts;
+  impl::lasting_indices starts;
 
   index count() const { return static_cast<index>(starts.size()) - 1; }
   bool present() const { return !starts.empty(); }

@@ -125,7 +125,7 @@ struct gate_gradients {
 // number.
 struct gate_adjoint_options {
   packed_sequences packed = {};
-  impl::kept_indices lengths = {};
+  impl::lasting_indices lengths = {};
   wane::direction direction = direction::forward;
   index const* seen = nullptr;
   int threads = 0;

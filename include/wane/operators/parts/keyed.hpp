@@ -155,13 +155,13 @@ class keyed_memory {
     Accumulate const square =
         sums.template dot<Accumulate>(x.stride[3] == 1, x.extent[3], row, row) + epsilon_;
     using std::sqrt;
-    if constexpr (std::is_floating_point_v<Accumulate>) {
+    if constexpr (std::is_same_v<Accumulate, float> || std::is_same_v<Accumulate, double>) {
       // Squares that overflow or underflow are taken of x times a power of two.
-      using limits = std::numeric_limits<Accumulate>;
-      constexpr Accumulate small = power_of_two(-limits::max_exponent * 5 / 8),
-                           large = power_of_two(limits::max_exponent * 25 / 32);
+      constexpr bool single = sizeof(Accumulate) == 4;
+      constexpr auto small = static_cast<Accumulate>(single ? 0x1p-80 : 0x1p-640),
+                     large = static_cast<Accumulate>(single ? 0x1p100 : 0x1p800);
       bool const underflows = square < 1 / large;
-      if (underflows || square > limits::max()) {
+      if (underflows || square > std::numeric_limits<Accumulate>::max()) {
         Accumulate const factor = underflows ? large : small;
         auto const scaled = [&](index i) WANE_INLINE_LAMBDA { return row(i) * factor; };
         return factor /
@@ -170,11 +170,6 @@ class keyed_memory {
       }
     }
     return Accumulate(1) / sqrt(square);
-  }
-  static constexpr Accumulate power_of_two(int n) {
-    Accumulate x = 1;
-    for (int i = 0; i < (n < 0 ? -n : n); ++i) x *= n < 0 ? Accumulate(0.5) : Accumulate(2);
-    return x;
   }
 
   // Adjoint of x f, f = scale / sqrt(|x|^2 + epsilon): removes the part of the gradient along x.

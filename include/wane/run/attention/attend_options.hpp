@@ -13,10 +13,10 @@ struct attend_options {
   // Sequences of different lengths in a padded batch, one entry a row: row b holds lengths[b]
   // queries and S - T + lengths[b] keys from the front. Padding is neither read nor written, nor
   // are its gradients.
-  impl::kept_indices lengths = {};
+  impl::lasting_indices lengths = {};
   // The sequences of the keys where they differ from those of the queries; absent if causal.
   packed_sequences key_packed = {};
-  impl::kept_indices key_lengths = {};
+  impl::lasting_indices key_lengths = {};
   // 0: OpenMP's default; one inside a parallel region. The result is the same bits for any number.
   int threads = 0;
 };
