@@ -46,12 +46,11 @@ int main() {
 
   wane::cuda::workspace memory{nullptr, wane::cuda::workspace_bytes(op)};
   throw_on_error(cudaMalloc(&memory.data, memory.bytes), "cudaMalloc");
-  wane::cuda::run(wane::cuda::stream{}, op, wane::sequence_view<float>(h, 1, time, 1, channels),
-                  memory);
+  wane::cuda::run(wane::cuda::stream{}, op, {h, 1, time, 1, channels}, memory);
   throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 
   std::vector<float> expected(static_cast<std::size_t>(count));
-  wane::run(op, wane::sequence_view<float>(expected.data(), 1, time, 1, channels));
+  wane::run(op, {expected.data(), 1, time, 1, channels});
   double apart = 0, size = 0;
   for (wane::index i = 0; i < count; ++i) {
     apart += std::pow(h[i] - expected[static_cast<std::size_t>(i)], 2);

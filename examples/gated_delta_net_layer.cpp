@@ -66,12 +66,13 @@ struct gated_delta_net_layer {
     matrix<T> const beta = sigmoid(x * w.strength.transpose());
     matrix<T> const step = x * w.step.transpose();
     wane::gated_delta_net const memory(
-        wane::keyed_inputs<T>{in_heads(qkv.leftCols(keys), batch, heads),
-                              in_heads(qkv.middleCols(keys, keys), batch, heads),
-                              in_heads(qkv.rightCols(values), batch, heads)},
-        by_head(beta, batch),
-        wane::softplus_gate(by_head(step, batch), numbers(A_log), numbers(w.step_bias),
-                            {numbers(taper)}),
+        {.query = in_heads(qkv.leftCols(keys), batch, heads),
+         .key = in_heads(qkv.middleCols(keys, keys), batch, heads),
+         .value = in_heads(qkv.rightCols(values), batch, heads),
+         .strength = by_head(beta, batch)},
+        wane::softplus_gate(
+            by_head(step, batch),
+            {.log_rate = numbers(A_log), .bias = numbers(w.step_bias), .taper = {numbers(taper)}}),
         {.normalise = true});
     matrix<T> const y = rms_norm(remember(memory, carried.memory), heads, 1e-5);
     matrix<T> const norm = w.norm.replicate(1, heads);

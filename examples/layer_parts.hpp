@@ -105,7 +105,7 @@ matrix<T> remember(Op const& op, wane::recurrent_state<T>& carried) {
   if (s.time == 1)
     wane::step(op, output, carried);
   else
-    wane::run(op, output, wane::run_options<T>{.initial = carried, .final = carried});
+    wane::run(op, output, {.initial = carried, .final = carried});
   return y;
 }
 

@@ -24,14 +24,15 @@ int main() {
   float const log_decay = -0.25f;
   wane::sequence_view<float const> const decay(&log_decay, {1, tokens, 1, 1}, {0, 0, 0, 0});
   wane::sequence_view<float const> const drive(vowel.data(), 1, tokens, 1, 1);
-  wane::linear_recurrence<wane::decay_as::log, float> const memory(decay, drive);
+  wane::linear_recurrence<wane::decay_as::log, float> const memory(
+      {.decay = decay, .drive = drive});
 
   std::vector<float> h(vowel.size());
   wane::recurrent_state<float> last(memory, std::ssize(texts));
   wane::run_options<float> options;
   options.packed = {starts};
   options.final = last;
-  wane::run(memory, wane::sequence_view<float>(h.data(), 1, tokens, 1, 1), options);
+  wane::run(memory, {h.data(), 1, tokens, 1, 1}, options);
 
   bool right = true;
   for (std::size_t n = 0; n < std::size(texts); ++n) {
@@ -48,7 +49,7 @@ int main() {
   // A NaN in the first text changes nothing in the others.
   std::vector<float> const clean = h;
   vowel[3] = std::numeric_limits<float>::quiet_NaN();
-  wane::run(memory, wane::sequence_view<float>(h.data(), 1, tokens, 1, 1), options);
+  wane::run(memory, {h.data(), 1, tokens, 1, 1}, options);
   auto const third = static_cast<std::size_t>(starts[2]);
   bool const kept = std::equal(clean.begin() + starts[2], clean.end(), h.begin() + starts[2]);
   std::printf("a NaN in the first text: its end is %g, the other texts are %s\n",

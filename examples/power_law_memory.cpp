@@ -34,12 +34,12 @@ std::vector<double> remembered(std::vector<double> const& v, std::vector<double>
   double direct = 0;
   for (double r : rates) log_decay.push_back(-r);
   for (double c : weights) direct -= c;
-  wane::exponential_bank<double> const bank({.log_decay = {log_decay.data(), 1, states},
+  wane::exponential_bank<double> const bank({.value = {v.data(), 1, tokens, 1, 1},
+                                             .log_decay = {log_decay.data(), 1, states},
                                              .key = {key.data(), 1, states},
                                              .query = {weights.data(), 1, states},
-                                             .direct = {&direct, 1}},
-                                            {v.data(), 1, tokens, 1, 1});
-  wane::run(bank, wane::sequence_view<double>(y.data(), 1, tokens, 1, 1));
+                                             .direct = {&direct, 1}});
+  wane::run(bank, {y.data(), 1, tokens, 1, 1});
   return y;
 }
 

@@ -13,16 +13,16 @@ constexpr wane::index segments = 64, length = 128, tokens = segments * length;
 struct memory {
   std::vector<float> log_decay, drive;
 
-  wane::linear_recurrence<wane::decay_as::log, float> op() const {
-    return {{log_decay.data(), 1, tokens, 1, 1}, {drive.data(), 1, tokens, 1, 1}};
+  // The tokens begin <= t < end.
+  wane::linear_recurrence<wane::decay_as::log, float> op(wane::index begin, wane::index end) const {
+    return wane::linear_recurrence<wane::decay_as::log, float>(
+        {.decay = {log_decay.data() + begin, 1, end - begin, 1, 1},
+         .drive = {drive.data() + begin, 1, end - begin, 1, 1}});
   }
   // The effect of segment n on any state: S -> e^log_decay S + drive.
   log_effect<float> effect_of(wane::index n) const {
-    wane::linear_recurrence<wane::decay_as::log, float> const segment(
-        {log_decay.data() + n * length, 1, length, 1, 1},
-        {drive.data() + n * length, 1, length, 1, 1});
     log_effect<float> found;
-    wane::effects(segment, {&found, 1, 1, 1, 1});
+    wane::effects(op(n * length, (n + 1) * length), {&found, 1, 1, 1, 1});
     return found;
   }
   // The state after all tokens, from `start`, by a run.
@@ -30,7 +30,7 @@ struct memory {
     std::vector<float> h(tokens);
     wane::run_options<float> options;
     options.initial.values = {&start, 1, 1, 1, 1};
-    wane::run(op(), wane::sequence_view<float>(h.data(), 1, tokens, 1, 1), options);
+    wane::run(op(0, tokens), {h.data(), 1, tokens, 1, 1}, options);
     return h.back();
   }
 };

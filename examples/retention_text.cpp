@@ -82,7 +82,7 @@ struct marked_text {
       fill(first, v, alpha);
       auto const memory = make(v, alpha);
       if (!state) state.emplace(memory);
-      wane::run(memory, y, wane::run_options<float>{.initial = *state, .final = *state});
+      wane::run(memory, y, {.initial = *state, .final = *state});
       for (index lag : lags)
         if (index const t = mark + lag - first; 0 <= t && t < T)
           for (index h = 0; h < H; ++h) {
@@ -115,12 +115,12 @@ struct exponentials {
       direct.push_back(1 - key.back());
     }
   }
-  auto operator()(wane::sequence_view<float const> values, auto const&) const {
-    return wane::exponential_bank<float>({.log_decay = {log_decay.data(), H, 1},
+  auto operator()(wane::sequence_view<float const> value, auto const&) const {
+    return wane::exponential_bank<float>({.value = value,
+                                          .log_decay = {log_decay.data(), H, 1},
                                           .key = {key.data(), H, 1},
                                           .query = {query.data(), H, 1},
-                                          .direct = {direct.data(), H}},
-                                         values);
+                                          .direct = {direct.data(), H}});
   }
 };
 
@@ -152,8 +152,8 @@ int main(int count, char** arguments) try {
   marked_text const text(bytes);
   std::printf("%td bytes, of which that at %td is marked\n", std::ssize(bytes), text.mark);
   wane::spectra::order_weights<float> const weights(wane::spectra::shared_rates(16, longest));
-  auto curves = text.through([&](auto const& values, auto const& orders) {
-    return wane::retention<float>(values, orders, weights.table());
+  auto curves = text.through([&](auto const& value, auto const& alpha) {
+    return wane::retention<float>({.value = value, .alpha = alpha}, weights.table());
   });
   bool right = true;
   for (std::size_t h = 0; h < curves.size(); ++h) {

@@ -49,10 +49,10 @@ struct retnet_post_layer {
     index const batch = batch_of(x, width, carried.memory);
     matrix<T> const q = x * w.query.transpose(), k = x * w.key.transpose();
     matrix<T> const v = x * w.value.transpose();
-    wane::retnet const memory(
-        wane::keyed_inputs<T>{in_heads(q, batch, heads), in_heads(k, batch, heads),
-                              in_heads(v, batch, heads)},
-        wane::constant_rate_gate<T>(numbers(log_rate), {numbers(taper)}));
+    wane::retnet const memory({.query = in_heads(q, batch, heads),
+                               .key = in_heads(k, batch, heads),
+                               .value = in_heads(v, batch, heads)},
+                              wane::constant_rate_gate<T>(numbers(log_rate), {numbers(taper)}));
     matrix<T> const y = group_norm(remember(memory, carried.memory), heads, 1e-5);
     return y.cwiseProduct(silu(x * w.gate.transpose())) * w.output.transpose();
   }

@@ -85,10 +85,12 @@ struct rwkv7_post_layer {
     k += k.cwiseProduct((rate.array() - 1).matrix() * w.key_rate.row(0).asDiagonal());
 
     wane::rwkv7 const memory(
-        wane::keyed_inputs<T>{in_heads(r, batch, heads), in_heads(std::as_const(k), batch, heads),
-                              in_heads(v, batch, heads)},
+        {.query = in_heads(r, batch, heads),
+         .key = in_heads(k, batch, heads),
+         .value = in_heads(v, batch, heads),
+         .removal = in_heads(removal, batch, heads),
+         .rate = in_heads(rate, batch, heads)},
         wane::sigmoid_gate(in_heads(logit, batch, heads), by_row(w0), {by_row(taper)}),
-        {in_heads(removal, batch, heads), in_heads(rate, batch, heads)},
         {.normalise = true, .epsilon = 1e-12});
     matrix<T> y =
         group_norm(remember(memory, carried.memory), heads, 64e-5) * w.norm.row(0).asDiagonal();

@@ -30,10 +30,10 @@ class transform {
 
   activations operator()(activations const& x, index batch, sides seen) const {
     using operation = wane::laplace<double, wane::spectra::window_shape::hann>;
-    operation const op({{sigma.data(), heads, nodes},
-                        {omega.data(), heads, nodes},
-                        {read_out.data(), heads, nodes, 1},
-                        {window.data(), heads}},
+    operation const op({.sigma = {sigma.data(), heads, nodes},
+                        .omega = {omega.data(), heads, nodes},
+                        .read_out = {read_out.data(), heads, nodes, 1},
+                        .width = {window.data(), heads}},
                        in_heads(x, batch, heads));
     wane::laplace_coefficients<operation> const of_nodes(op);
     activations found(x.rows(), heads * of_nodes.output_columns());
@@ -52,8 +52,9 @@ activations attend(activations const& of_query, activations const& of_key, activ
                    index batch, sides seen) {
   activations z(of_query.rows(), value.cols());
   wane::softmax_attention<double> const relevance(
-      {in_heads(of_query, batch, heads), in_heads(of_key, batch, heads),
-       in_heads(value, batch, heads)},
+      {.query = in_heads(of_query, batch, heads),
+       .key = in_heads(of_key, batch, heads),
+       .value = in_heads(value, batch, heads)},
       {.scale = 1 / std::sqrt(double(nodes)), .causal = seen == sides::past});
   wane::attend(relevance, in_heads(z, batch, heads));
   return z;

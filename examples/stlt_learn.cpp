@@ -34,10 +34,10 @@ struct parameters {
   // T is double for the gradients, which are of the same shape.
   template <class T>
   wane::laplace_parameters<T> view(auto& self) const {
-    return {{self.sigma.data(), 1, nodes},
-            {self.omega.data(), 1, nodes},
-            {self.read_out.data(), 1, nodes, 1},
-            {&self.width, 1}};
+    return {.sigma = {self.sigma.data(), 1, nodes},
+            .omega = {self.omega.data(), 1, nodes},
+            .read_out = {self.read_out.data(), 1, nodes, 1},
+            .width = {&self.width, 1}};
   }
   memory over(numbers const& x) const {
     return {view<double const>(*this), {x.data(), 1, tokens, 1, 1}};
@@ -56,7 +56,7 @@ numbers row_of(parameters const& p) {
 
 numbers signal_of(parameters const& p, numbers const& x) {
   numbers y(tokens);
-  wane::run(p.over(x), wane::sequence_view<double>(y.data(), 1, tokens, 1, 1));
+  wane::run(p.over(x), {y.data(), 1, tokens, 1, 1});
   return y;
 }
 
@@ -69,8 +69,8 @@ double loss_of(numbers const& row, numbers const& x, numbers const& target, numb
   for (double const y : target) size += y * y;
   for (std::size_t t = 0; t < gap.size(); ++t) gap[t] -= target[t], loss += gap[t] * gap[t] / size;
   for (double& g : gap) g *= 2 / size;
-  wane::adjoint(p.over(x), wane::sequence_view<double const>(gap.data(), 1, tokens, 1, 1),
-                memory::gradients{{}, p.view<double>(to)});
+  wane::adjoint(p.over(x), {gap.data(), 1, tokens, 1, 1},
+                {.values = {}, .nodes = p.view<double>(to)});
   slope.clear();
   for (std::size_t k = 0; k < nodes; ++k)
     for (double g :

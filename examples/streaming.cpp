@@ -33,8 +33,7 @@ int main() {
   for (int i = 0; i < tokens * channels; ++i) x.push_back(std::sin(0.37f * static_cast<float>(i)));
   for (int c = 0; c < channels; ++c) rate.push_back(std::pow(0.5f, static_cast<float>(c)));
   wane::sequence_view<float const> const all(x.data(), 1, tokens, 1, channels);
-  wane::run(tapered_memory{all, rate.data()},
-            wane::sequence_view<float>(whole.data(), 1, tokens, 1, channels));
+  wane::run(tapered_memory{all, rate.data()}, {whole.data(), 1, tokens, 1, channels});
 
   // A decoder owns one token of input and output, and a state; the operator reads the input anew
   // at every step.
@@ -45,7 +44,7 @@ int main() {
   float worst = 0, worst_resumed = 0, worst_lost = 0;
   auto const decode = [&](wane::recurrent_state<float>& held, wane::index t) {
     std::copy_n(x.data() + t * channels, channels, now);
-    wane::step(decoder, output, wane::state_view<float>(held));
+    wane::step(decoder, output, held);
     float apart = 0;
     for (wane::index c = 0; c < channels; ++c)
       apart =

@@ -17,24 +17,22 @@ struct two_exponentials {
 
   wane::index tokens() const { return std::ssize(v); }
   wane::exponential_bank<double> op() const {
-    return wane::exponential_bank<double>({.log_decay = {log_decay.data(), 1, 2},
+    return wane::exponential_bank<double>({.value = {v.data(), 1, tokens(), 1, 1},
+                                           .log_decay = {log_decay.data(), 1, 2},
                                            .key = {one.data(), 1, 2},
-                                           .query = {one.data(), 1, 2}},
-                                          {v.data(), 1, tokens(), 1, 1});
+                                           .query = {one.data(), 1, 2}});
   }
   numbers output() const {
     numbers y(v.size());
-    wane::run(op(), wane::sequence_view<double>(y.data(), 1, tokens(), 1, 1));
+    wane::run(op(), {y.data(), 1, tokens(), 1, 1});
     return y;
   }
   // dL/dp from dL/dy: the adjoint gives dL/d(log decay) summed over tokens, and
   // d(log decay)/dp = -e^p.
   std::array<double, 2> gradient(numbers const& output_gradient) const {
     std::array<double, 2> g{};
-    wane::exponential_bank<double>::gradients to{};  // the others stay absent
-    to.log_decay = {g.data(), 1, 2};
-    wane::adjoint(op(),
-                  wane::sequence_view<double const>(output_gradient.data(), 1, tokens(), 1, 1), to);
+    wane::adjoint(op(), {output_gradient.data(), 1, tokens(), 1, 1},
+                  {.log_decay = {g.data(), 1, 2}});  // the others stay absent
     return {g[0] * log_decay[0], g[1] * log_decay[1]};
   }
 };

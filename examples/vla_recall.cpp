@@ -49,7 +49,8 @@ struct pairs {
   wane::sequence_view<float> view_of(std::vector<float>& x) const {
     return {x.data(), seeds, count, 1, width};
   }
-  wane::keyed_inputs<float> in() { return {view_of(key), view_of(key), view_of(value)}; }
+  wane::sequence_view<float> keys() { return view_of(key); }
+  wane::sequence_view<float> values() { return view_of(value); }
   float const* word(index seed, index w, index j) const {
     return &dictionary[static_cast<std::size_t>((seed * words + w) * width + j)];
   }
@@ -80,7 +81,7 @@ struct pairs {
   std::vector<float> read(Op const& op, bool divided = false) {
     std::vector<float> y(numbers());
     wane::recurrent_state<float> state(op);
-    run(op, view_of(y), wane::run_options<float>{.final = state});
+    run(op, view_of(y), {.final = state});
     index const columns = op.shape().columns;
     for (index i = 0; i < seeds * count; ++i) {
       float const* const k = &key[static_cast<std::size_t>(i * width)];
@@ -102,15 +103,17 @@ struct pairs {
 std::vector<float> of_delta_net(pairs& p, float decay) {
   std::vector<float> const strength(static_cast<std::size_t>(seeds * p.count), 1),
       log_decay(strength.size(), std::log(decay));
-  wane::token_view<float const> const ones(strength.data(), seeds, p.count, 1),
-      gate(log_decay.data(), seeds, p.count, 1);
-  using op = wane::delta_net<float, wane::token_view<float const>>;
-  return p.read(op(p.in(), ones, gate, {.scale = 1, .normalise = true}));
+  wane::token_view<float const> const gate(log_decay.data(), seeds, p.count, 1);
+  return p.read(wane::delta_net({.query = p.keys(),
+                                 .key = p.keys(),
+                                 .value = p.values(),
+                                 .strength = {strength.data(), seeds, p.count, 1}},
+                                gate, {.scale = 1, .normalise = true}));
 }
 
 template <write_rule Rule>
 std::vector<float> of_vla(pairs& p) {
-  return p.read(wane::vla<float, Rule>(p.in()));
+  return p.read(wane::vla<float, Rule>({.query = p.keys(), .key = p.keys(), .value = p.values()}));
 }
 
 // The paper's: penalty directions W_u k, W_u random, lambda 0.1, a refresh.
@@ -125,14 +128,17 @@ std::vector<float> of_paper(pairs& p) {
         direction[static_cast<std::size_t>(i * width + r)] +=
             w[static_cast<std::size_t>(r * width + c)] *
             p.raw[static_cast<std::size_t>(i * width + c)];
-  return p.read(wane::vla<float, write_rule::unit>({p.in(), p.view_of(direction)},
-                                                   wane::vla_options::paper()));
+  return p.read(wane::vla<float, write_rule::unit>(
+      {.query = p.keys(), .key = p.keys(), .value = p.values(), .direction = p.view_of(direction)},
+      wane::vla_options::paper()));
 }
 
 std::vector<float> of_softmax(pairs& p) {
   std::vector<float> y(p.numbers());
-  wane::keyed_inputs<float> const in{p.view_of(p.raw), p.view_of(p.raw), p.view_of(p.value)};
-  attend(wane::softmax_attention<float>(in, {.scale = 1, .causal = false}), p.view_of(y));
+  attend(wane::softmax_attention<float>(
+             {.query = p.view_of(p.raw), .key = p.view_of(p.raw), .value = p.values()},
+             {.scale = 1, .causal = false}),
+         p.view_of(y));
   return y;
 }
 
@@ -164,18 +170,21 @@ int main(int argc, char** arguments) {
     std::fprintf(stderr, "usage: example-vla_recall [--picture NAME]\n");
     return 2;
   }
-  memory const memories[] = {{"linear",
-                              [](pairs& p) {
-                                return p.read(
-                                    wane::linear_attention<float>(p.in(), {}, {.scale = 1}), true);
-                              }},
-                             {"delta", [](pairs& p) { return of_delta_net(p, 1); }},
-                             {"gated", [](pairs& p) { return of_delta_net(p, 0.98f); }},
-                             {"paper", of_paper},
-                             {"unit", of_vla<write_rule::unit>},
-                             {"projective", of_vla<write_rule::projective>},
-                             {"rls", of_vla<write_rule::rls>},
-                             {"softmax", of_softmax}};
+  memory const memories[] = {
+      {"linear",
+       [](pairs& p) {
+         return p.read(
+             wane::linear_attention<float>(
+                 {.query = p.keys(), .key = p.keys(), .value = p.values()}, {.keys = {.scale = 1}}),
+             true);
+       }},
+      {"delta", [](pairs& p) { return of_delta_net(p, 1); }},
+      {"gated", [](pairs& p) { return of_delta_net(p, 0.98f); }},
+      {"paper", of_paper},
+      {"unit", of_vla<write_rule::unit>},
+      {"projective", of_vla<write_rule::projective>},
+      {"rls", of_vla<write_rule::rls>},
+      {"softmax", of_softmax}};
   std::ofstream file;
   if (!picture.empty()) file.open(picture + ".csv");
   std::printf("recalled, nearest of %d values, %d seeds; keys elu + 1 of 32 random numbers\n%5s",

@@ -48,11 +48,10 @@ struct vort_layer {
     index const batch = batch_of(x, width, carried.memory), time = x.rows() / batch;
     matrix<T> const q = x * w.query.transpose(), k = x * w.key.transpose(),
                     v = x * w.value.transpose();
-    auto const in = [&](matrix<T> const& of_query, matrix<T> const& of_key) {
-      return wane::keyed_inputs<T>{in_heads(of_query, batch, heads), in_heads(of_key, batch, heads),
-                                   in_heads(v, batch, heads)};
-    };
-    wane::local_attention<T> const local(in(q, k), {.window = window, .entropy = true});
+    wane::local_attention<T> const local({.query = in_heads(q, batch, heads),
+                                          .key = in_heads(k, batch, heads),
+                                          .value = in_heads(v, batch, heads)},
+                                         {.window = window, .entropy = true});
     matrix<T> const attended = remember(local, carried.memory);  // an entropy behind each head
 
     constexpr index row = heads * (per_value + 1);
@@ -66,7 +65,11 @@ struct vort_layer {
                        orders.table().least, by_head(alpha, batch));
 
     matrix<T> const of_query = features(q, batch), of_key = features(k, batch);
-    wane::retrieval<T> const memory(in(of_query, of_key), by_head(alpha, batch), orders.table());
+    wane::retrieval<T> const memory({.query = in_heads(of_query, batch, heads),
+                                     .key = in_heads(of_key, batch, heads),
+                                     .value = in_heads(v, batch, heads),
+                                     .alpha = by_head(alpha, batch)},
+                                    orders.table());
     matrix<T> y = remember(memory, carried.faded);
     for (index h = 0; h < heads; ++h)
       y.middleCols(h * per_value, per_value) += attended.middleCols(h * (per_value + 1), per_value);

@@ -114,8 +114,8 @@ TEST(Eigen, MatricesGoStraightIntoARun) {
   row_major const drive = row_major::Random(tokens, channels);
   row_major output(tokens, channels);
   Eigen::MatrixXd other(tokens, channels);
-  wane::linear_recurrence<wane::decay_as::log, double> const op(wane::as_sequence(log_decay),
-                                                                wane::as_sequence(drive));
+  wane::linear_recurrence<wane::decay_as::log, double> const op(
+      {.decay = wane::as_sequence(log_decay), .drive = wane::as_sequence(drive)});
   wane::run(op, wane::as_sequence(output));
   wane::run(op, wane::as_sequence(other));
   Eigen::RowVectorXd h = Eigen::RowVectorXd::Zero(channels);

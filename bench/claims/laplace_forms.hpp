@@ -61,7 +61,8 @@ std::vector<std::complex<double>> relative_form(std::vector<double> const& x, la
   std::complex<P> const parts[] = {P(1), {0, P(-1)}};  // Re L and Im L
   std::vector<Io> twice;
   for (double value : x) twice.insert(twice.end(), 2, static_cast<Io>(value));
-  laplace_parameters<P const> nodes{{&sigma, 1, 1}, {&omega, 1, 1}, {parts, 1, 1, 2}};
+  laplace_parameters<P const> nodes{
+      .sigma = {&sigma, 1, 1}, .omega = {&omega, 1, 1}, .read_out = {parts, 1, 1, 2}};
   if constexpr (Window != spectra::window_shape::none) nodes.width = {&width_of_head, 1};
   using output = typename laplace<Io, Window>::output;
   std::vector<output> found(twice.size());

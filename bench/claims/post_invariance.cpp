@@ -37,11 +37,11 @@ cost of_mamba2(index tokens, bool tapered) {
   std::vector<counted> const x = filled(channels), dt = filled(1), b = filled(states);
   std::vector<counted> y = filled(channels);
   counted const rate = -1, exponent = 0.5;
-  mamba2_inputs<counted> in{{x.data(), 1, tokens, 1, channels},
-                            {dt.data(), 1, tokens, 1},
-                            {&rate, 1},
-                            {b.data(), 1, tokens, 1, states},
-                            {b.data(), 1, tokens, 1, states}};
+  mamba2_inputs<counted> in{.x = {x.data(), 1, tokens, 1, channels},
+                            .dt = {dt.data(), 1, tokens, 1},
+                            .A = {&rate, 1},
+                            .B = {b.data(), 1, tokens, 1, states},
+                            .C = {b.data(), 1, tokens, 1, states}};
   if (tapered) in.taper = {&exponent, 1};
   mamba2<counted> const op(in, {.dt_softplus = true});
   recurrent_state<counted> state(op);
@@ -125,7 +125,7 @@ class tapered_memory {
     };
     tapered_gate const gate(token_view<double const>(log_decay_.data(), 1, tokens, heads),
                             {view<double const, 1>(exponents, heads)});
-    run(gla<double, decltype(gate)>({rows(query_), rows(key_), rows(value_)}, gate, {.scale = 1}),
+    run(gla({.query = rows(query_), .key = rows(key_), .value = rows(value_)}, gate, {.scale = 1}),
         sequence_view<double>(y.data(), 1, tokens, heads, size));
     return y;
   }

@@ -95,7 +95,9 @@ struct memory_inputs {
   tensor query{size, -1, 1}, key{size, -0.1, 0.1}, value{size, -1, 1}, exponents{1, 0, 1};
   std::vector<float> y = std::vector<float>(static_cast<std::size_t>(tokens * heads * size));
 
-  keyed_inputs<float> in() const { return {query.rows(), key.rows(), value.rows()}; }
+  keyed_inputs<float> in() const {
+    return {.query = query.rows(), .key = key.rows(), .value = value.rows()};
+  }
   void take(auto const& op) {
     run(op, sequence_view<float>(y.data(), 1, tokens, heads, size),
         run_options<float>{.threads = 1});
@@ -108,8 +110,11 @@ std::vector<matrix_shape> const square(4, {1024, 1024});
 finding of_mamba2() {
   memory_inputs x;
   tensor const dt(1, -3, 0), rate(1, -2, -0.1);
-  mamba2_inputs<float> in{x.value.rows(), dt.whole(), rate.of_heads(), x.key.one_group(),
-                          x.query.one_group()};
+  mamba2_inputs<float> in{.x = x.value.rows(),
+                          .dt = dt.whole(),
+                          .A = rate.of_heads(),
+                          .B = x.key.one_group(),
+                          .C = x.query.one_group()};
   auto const taken = [&](view<float const, 1> const& taper) {
     in.taper = taper;
     x.take(mamba2<float>(in, {.dt_softplus = true}));
@@ -123,7 +128,7 @@ finding of_gla() {
   tensor const log_rate(1, -5, -1);
   auto const taken = [&](taper<float> const& how) {
     constant_rate_gate<float> const gate(log_rate.of_heads(), how);
-    x.take(gla<float, constant_rate_gate<float>>(x.in(), gate));
+    x.take(gla(x.in(), gate));
   };
   return overhead([&] { taken({x.exponents.of_heads()}); }, [&] { taken({}); }, square);
 }
@@ -133,8 +138,13 @@ finding of_rwkv7() {
   tensor const exponents(size, 0, 1);
   auto const taken = [&](taper<float> const& how) {
     sigmoid_gate const gate(logit.rows(), {}, how);
-    x.take(rwkv7<float, std::remove_const_t<decltype(gate)>>(x.in(), gate,
-                                                             {removal.rows(), rate.rows()}));
+    auto const in = x.in();
+    x.take(rwkv7({.query = in.query,
+                  .key = in.key,
+                  .value = in.value,
+                  .removal = removal.rows(),
+                  .rate = rate.rows()},
+                 gate));
   };
   return overhead([&] { taken({exponents.of_rows()}); }, [&] { taken({}); }, square);
 }

@@ -47,7 +47,8 @@ struct random_tokens {
   template <class Nodes>
   std::vector<double> outputs_on(Nodes const& nodes) const {
     std::vector<double> y(values.size());
-    run(retention(all(values), by_token(orders), nodes), all(y));
+    run(retention(retention_inputs<double>{.value = all(values), .alpha = by_token(orders)}, nodes),
+        all(y));
     return y;
   }
 

@@ -35,8 +35,9 @@ struct layer {
     y.resize(x.size());
   }
   void take(bool masked) {
-    laplace_parameters<float const> all{
-        {sigma.data(), 1, nodes}, {omega.data(), 1, nodes}, {read_out.data(), 1, nodes, 1}};
+    laplace_parameters<float const> all{.sigma = {sigma.data(), 1, nodes},
+                                        .omega = {omega.data(), 1, nodes},
+                                        .read_out = {read_out.data(), 1, nodes, 1}};
     if (masked) all.mask = {mask.data(), 1, nodes};
     run(laplace<float>(all, {x.data(), 1, tokens, 1, channels}),
         sequence_view<float>(y.data(), 1, tokens, 1, channels),

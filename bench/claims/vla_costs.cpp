@@ -35,18 +35,25 @@ struct tokens_of_heads {
   sequence_view<float> view_of(std::vector<float>& x) const {
     return {x.data(), 1, tokens, heads, rows};
   }
-  keyed_inputs<float> in() { return {view_of(query), view_of(key), view_of(value)}; }
+  vla_inputs<float> in() {
+    return {.query = view_of(query), .key = view_of(key), .value = view_of(value)};
+  }
 
-  void take() { run(vla<float>(in()), view_of(y), run_options<float>{.threads = 1}); }
+  void take() { run(vla<float>(in()), view_of(y), {.threads = 1}); }
   void take_by_token() {
     auto const all = in();
     recurrent_state<float> state(1, heads, rows, 2 * rows);
     for (index t = 0; t < tokens; ++t) {
       auto const own = [t](auto const& x) { return x.tokens(t, t + 1); };
-      step(vla<float>({own(all.query), own(all.key), own(all.value)}), own(view_of(y)), state);
+      step(vla<float>({.query = own(all.query), .key = own(all.key), .value = own(all.value)}),
+           own(view_of(y)), state);
     }
   }
-  void attend_to_all() { attend(softmax_attention<float>(in()), view_of(y), {.threads = 1}); }
+  void attend_to_all() {
+    attend(softmax_attention<float>(
+               {.query = view_of(query), .key = view_of(key), .value = view_of(value)}),
+           view_of(y), {.threads = 1});
+  }
 };
 
 template <class Work>

@@ -38,7 +38,8 @@ held_memory held_after(Op const& op, index columns) {
 template <write_rule Rule>
 held_memory held_by_vla(matrix const& key, matrix const& value, vla_options const& options,
                         matrix const& query, matrix const& direction = {}) {
-  vla_inputs<double> in{{as_sequence(query), as_sequence(key), as_sequence(value)}};
+  vla_inputs<double> in{
+      .query = as_sequence(query), .key = as_sequence(key), .value = as_sequence(value)};
   if (direction.size()) in.direction = as_sequence(direction);
   return held_after(vla<double, Rule>(in, options), value.cols());
 }
@@ -49,8 +50,10 @@ held_memory held_by_vla(matrix const& key, matrix const& value, double lambda) {
 // delta_net of strength 1, keys normalised.
 inline held_memory held_by_delta_net(matrix const& key, matrix const& value) {
   vector const strength = vector::Ones(key.rows());
-  keyed_inputs<double> const in{as_sequence(key), as_sequence(key), as_sequence(value)};
-  return held_after(delta_net<double>(in, {strength.data(), 1, key.rows(), 1}, no_gate{},
+  return held_after(delta_net<double>({.query = as_sequence(key),
+                                       .key = as_sequence(key),
+                                       .value = as_sequence(value),
+                                       .strength = {strength.data(), 1, key.rows(), 1}},
                                       {.scale = 1, .normalise = true, .epsilon = 1e-12}),
                     value.cols());
 }

@@ -132,11 +132,10 @@ class problem {
     float* const to = node_gradients();
     index const heads = e_.heads, count = heads * bank_rows;
     cuda::adjoint(cuda::stream{on}, operation(), whole(arrays_.output_gradient, e_),
-                  exponential_bank<float>::gradients{whole(arrays_.value_gradient, e_),
-                                                     {to, heads, bank_rows},
-                                                     {to + count, heads, bank_rows},
-                                                     {to + 2 * count, heads, bank_rows},
-                                                     {}},
+                  {.value = whole(arrays_.value_gradient, e_),
+                   .log_decay = {to, heads, bank_rows},
+                   .key = {to + count, heads, bank_rows},
+                   .query = {to + 2 * count, heads, bank_rows}},
                   cuda::workspace{memory_.data(), memory_.bytes()});
   }
   void by_walk(cudaStream_t on) const {

@@ -32,11 +32,10 @@ inline std::vector<float> bank_nodes(index heads) {
 }
 
 inline exponential_bank<float> bank_operation(bank_arrays const& p, sequence_view<float const> x) {
-  exponential_bank<float>::nodes nodes;
-  nodes.log_decay = {p.log_decay, p.heads, bank_rows};
-  nodes.key = {p.key, p.heads, bank_rows};
-  nodes.query = {p.query, p.heads, bank_rows};
-  return {nodes, x};
+  return exponential_bank<float>({.value = x,
+                                  .log_decay = {p.log_decay, p.heads, bank_rows},
+                                  .key = {p.key, p.heads, bank_rows},
+                                  .query = {p.query, p.heads, bank_rows}});
 }
 
 // Calls take(place, y) along line k. The loads of eight tokens are on their way together.

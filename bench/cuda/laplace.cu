@@ -23,7 +23,9 @@ struct laplace_arrays {
   index heads, channels;
 
   laplace<float> operation(extents const& e) const {
-    return {{{sigma, heads, nodes}, {omega, heads, nodes}, {read_out, heads, nodes, 1}},
+    return {{.sigma = {sigma, heads, nodes},
+             .omega = {omega, heads, nodes},
+             .read_out = {read_out, heads, nodes, 1}},
             whole(values, e)};
   }
 

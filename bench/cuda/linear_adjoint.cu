@@ -102,7 +102,7 @@ class problem {
   void by_wane(cudaStream_t on) const {
     cuda::adjoint(
         cuda::stream{on}, operation(), whole(arrays_.output_gradient, e_),
-        op::gradients{whole(arrays_.decay_gradient, e_), whole(arrays_.drive_gradient, e_)},
+        {.decay = whole(arrays_.decay_gradient, e_), .drive = whole(arrays_.drive_gradient, e_)},
         cuda::workspace{memory_.data(), memory_.bytes()});
   }
   void by_walk(cudaStream_t on) const {
@@ -119,7 +119,9 @@ class problem {
   }
 
  private:
-  op operation() const { return {whole(arrays_.decay, e_), whole(arrays_.drive, e_)}; }
+  op operation() const {
+    return op({.decay = whole(arrays_.decay, e_), .drive = whole(arrays_.drive, e_)});
+  }
 
   extents e_;
   std::size_t numbers_;

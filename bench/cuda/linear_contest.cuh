@@ -78,7 +78,9 @@ class linear_problem {
   }
 
  private:
-  op operation() const { return {whole(arrays_.decay, e_), whole(arrays_.drive, e_)}; }
+  op operation() const {
+    return op({.decay = whole(arrays_.decay, e_), .drive = whole(arrays_.drive, e_)});
+  }
   run_options<float> options() const {
     run_options<float> o;
     if (states_) {

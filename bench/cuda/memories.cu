@@ -101,9 +101,17 @@ class memory_inputs {
     by_head_ = next(tokens, -0.1f, 0, 5), strength_ = next(tokens, 0.1f, 0.9f, 6);
     cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
-  gla<io> fading() const { return {in(), of_rows(by_row_)}; }
+  gla<io> fading() const {
+    return {{.query = of_rows(query_), .key = of_rows(key_), .value = whole(value_, e_)},
+            of_rows(by_row_)};
+  }
   gated_delta_net<io> erasing() const {
-    return {in(), of_heads(strength_), of_heads(by_head_), {.normalise = true}};
+    return {{.query = of_rows(query_),
+             .key = of_rows(key_),
+             .value = whole(value_, e_),
+             .strength = of_heads(strength_)},
+            of_heads(by_head_),
+            {.normalise = true}};
   }
 
   // The gradients of `erasing`, in the memory of the outputs. The gradient of the output is an
@@ -116,9 +124,11 @@ class memory_inputs {
     };
     auto const of_heads = [&](io* x) { return token_view<io>(x, e_.batch, e_.time, e_.heads); };
     io* const heads = to + e_.numbers() + 2 * tokens * rows;
-    return {{of_rows(to + e_.numbers()), of_rows(to + e_.numbers() + tokens * rows), whole(to, e_)},
-            of_heads(heads),
-            of_heads(heads + tokens)};
+    return {.query = of_rows(to + e_.numbers()),
+            .key = of_rows(to + e_.numbers() + tokens * rows),
+            .value = whole(to, e_),
+            .strength = of_heads(heads),
+            .log_decay = of_heads(heads + tokens)};
   }
   sequence_view<io const> output_gradient() const { return of_rows(by_row_); }
 
@@ -151,7 +161,6 @@ class memory_inputs {
     return {x, e_.batch, e_.time, e_.heads, rows};
   }
   token_view<io const> of_heads(io const* x) const { return {x, e_.batch, e_.time, e_.heads}; }
-  keyed_inputs<io> in() const { return {of_rows(query_), of_rows(key_), whole(value_, e_)}; }
 
   extents e_;
   device_array<io> inputs_, outputs_;
@@ -212,7 +221,7 @@ measurement measured_backward(std::shared_ptr<memory_inputs> const& p, int round
     deviation const found;
     for_each_line(
         (e.lines() + step - 1) / step, nullptr,
-        value_gradient_comparison<decltype(op), io, rows>{op, dy, to.in.value, step, found.to()});
+        value_gradient_comparison<decltype(op), io, rows>{op, dy, to.value, step, found.to()});
     return found.relative();
   };
   index const tokens = e.batch * e.time * e.heads;
@@ -225,7 +234,7 @@ measurement measured_backward(std::shared_ptr<memory_inputs> const& p, int round
   c.ours = {by_wane, error, bytes};
   c.gemm = [product](cudaStream_t on) { (*product)(on); };
   c.flops_over_gemm = flops / product->flops();
-  c.inputs = p->inputs(), c.outputs = to.in.value.data;
+  c.inputs = p->inputs(), c.outputs = to.value.data;
   c.rounding = 0x1p-5;  // of two products after each other
   return held(c, rounds);
 }

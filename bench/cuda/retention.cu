@@ -18,7 +18,7 @@ struct retention_arrays {
       : values(in), alpha(in + inputs(e)), output(out), heads(e.heads), channels(e.channels) {}
 
   retention<float> operation(extents const& e, spectra::order_table<float> const& table) const {
-    return {whole(values, e), token_view<float const>(alpha, e.batch, e.time, e.heads), table};
+    return {{.value = whole(values, e), .alpha = {alpha, e.batch, e.time, e.heads}}, table};
   }
 
   // The loads of eight tokens are on their way together.

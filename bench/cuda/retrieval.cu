@@ -41,8 +41,10 @@ struct retrieval_arrays {
     auto const of = [&e](feature_row const* first) {
       return sequence_view<float const>(first->of, e.batch, e.time, e.heads, features);
     };
-    return {{of(query), of(key), whole(values, e)},
-            token_view<float const>(alpha, e.batch, e.time, e.heads),
+    return {{.query = of(query),
+             .key = of(key),
+             .value = whole(values, e),
+             .alpha = {alpha, e.batch, e.time, e.heads}},
             table};
   }
 

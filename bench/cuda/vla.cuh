@@ -117,7 +117,9 @@ class vla_problem {
   extents e_;
   device_array<Io> inputs_{static_cast<std::size_t>(3 * e_.numbers())};
   device_array<Io> outputs_{static_cast<std::size_t>(3 * e_.numbers())};
-  vla<Io> op_{{whole(input(0), e_), whole(input(1), e_), whole(input(2), e_)}, {.lambda = lambda}};
+  vla<Io> op_{
+      {.query = whole(input(0), e_), .key = whole(input(1), e_), .value = whole(input(2), e_)},
+      {.lambda = lambda}};
   device_array<std::byte> memory_{cuda::workspace_bytes(op_)};
 };
 

@@ -68,7 +68,7 @@ class problem {
     memory_of_directions const memory{op_, directions_, {1, e_.time, e_.heads, rows, e_.channels}};
     for_each_line(first().lines(), nullptr,
                   value_gradient_comparison<memory_of_directions, float, rows>{
-                      memory, output_gradient(), to_.in.value, 1, found.to()});
+                      memory, output_gradient(), to_.value, 1, found.to()});
     return found.relative();
   }
 
@@ -89,8 +89,8 @@ class problem {
   device_array<float> outputs_{static_cast<std::size_t>(4 * e_.numbers())};
   device_array<double> of_first_{static_cast<std::size_t>(first().numbers())};
   directions directions_{e_.heads, e_.time, of_first_.data()};
-  operation op_{{input(0), input(1), input(2)}, {.lambda = lambda}};
-  operation::gradients to_{{gradient(1), gradient(2), gradient(0)}};
+  operation op_{{.query = input(0), .key = input(1), .value = input(2)}, {.lambda = lambda}};
+  operation::gradients to_{.query = gradient(1), .key = gradient(2), .value = gradient(0)};
   device_array<std::byte> memory_{cuda::adjoint_workspace_bytes(op_)};
 };
 

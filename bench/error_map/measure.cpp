@@ -69,14 +69,21 @@ class problem {
       run(op, rows(p_.output), run_options<float>{.initial = state, .final = state, .threads = 1});
     };
     auto const& in = p_.in;
-    keyed_inputs<float> const keyed{rows(in.query), rows(in.key), rows(in.value)};
+    auto const query = rows(in.query), key = rows(in.key), value = rows(in.value);
     keyed_options const plain{.scale = 1};
     if (which_ == memory::gla)
-      carry(gla<float>(keyed, rows(in.log_decay), plain));
+      carry(gla({.query = query, .key = key, .value = value}, rows(in.log_decay), plain));
     else if (which_ == memory::gated_delta_net)
-      carry(gated_delta_net<float>(keyed, whole(in.strength), whole(in.log_decay), plain));
+      carry(gated_delta_net(
+          {.query = query, .key = key, .value = value, .strength = whole(in.strength)},
+          whole(in.log_decay), plain));
     else
-      carry(rwkv7<float>(keyed, rows(in.log_decay), {rows(in.removal), rows(in.rate)}, plain));
+      carry(rwkv7({.query = query,
+                   .key = key,
+                   .value = value,
+                   .removal = rows(in.removal),
+                   .rate = rows(in.rate)},
+                  rows(in.log_decay), plain));
   }
 
   memory which_;

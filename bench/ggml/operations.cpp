@@ -135,15 +135,15 @@ class gated_delta : public with_heads {
         log_decay_(filled(s.heads * s.tokens * width_, -0.1, -0.001)),
         strength_(filled(s.heads * s.tokens, 0.1, 0.9)) {}
   void take(int threads) override {
-    keyed_inputs<float> const in{read(query_), read(key_), read(value_)};
+    delta_inputs<float> const in{.query = read(query_),
+                                 .key = read(key_),
+                                 .value = read(value_),
+                                 .strength = {strength_, 1, shape_.tokens, shape_.heads}};
     keyed_options const options{.groups = head_groups::tiled};
-    token_view<float const> const strength(strength_, 1, shape_.tokens, shape_.heads);
     if constexpr (ByRow)
-      run_on(kimi_delta_attention<float>(in, strength, read(log_decay_), options), true, threads);
+      run_on(kimi_delta_attention(in, read(log_decay_), options), true, threads);
     else
-      run_on(gated_delta_net<float>(
-                 in, strength, token_view<float const>(log_decay_, 1, shape_.tokens, shape_.heads),
-                 options),
+      run_on(gated_delta_net<float>(in, {log_decay_, 1, shape_.tokens, shape_.heads}, options),
              true, threads);
   }
   std::vector<double> expected() const override {
@@ -180,14 +180,20 @@ class ssm_scan : public operation {
     index const tokens = shape_.tokens, wide = heads_ * channels_;
     sequence_view<float const> const B(B_, 1, tokens, 1, states), C(C_, 1, tokens, 1, states);
     if constexpr (Mamba2) {
-      mamba2<float> const op(
-          {{x_, 1, tokens, heads_, channels_}, {dt_, 1, tokens, heads_}, {rates_, heads_}, B, C},
-          {.dt_softplus = true});
+      mamba2<float> const op({.x = {x_, 1, tokens, heads_, channels_},
+                              .dt = {dt_, 1, tokens, heads_},
+                              .A = {rates_, heads_},
+                              .B = B,
+                              .C = C},
+                             {.dt_softplus = true});
       run(op, sequence_view<float>(dst_, 1, tokens, heads_, channels_), options(threads));
     } else {
-      mamba1<float> const op(
-          {{x_, 1, tokens, 1, wide}, {dt_, 1, tokens, 1, wide}, {rates_, 1, wide, states}, B, C},
-          {.dt_softplus = true});
+      mamba1<float> const op({.x = {x_, 1, tokens, 1, wide},
+                              .dt = {dt_, 1, tokens, 1, wide},
+                              .A = {rates_, 1, wide, states},
+                              .B = B,
+                              .C = C},
+                             {.dt_softplus = true});
       run(op, sequence_view<float>(dst_, 1, tokens, 1, wide), options(threads));
     }
   }

@@ -56,11 +56,13 @@ struct attention_problem {
   sequence_view<float> all(float* x) const { return {x, 1, row.tokens, heads, size}; }
 
   void ours() const {
-    softmax_attention<float> const op({all(query), all(key), all(value)});
+    softmax_attention<float> const op({.query = all(query), .key = all(key), .value = all(value)});
     attend_options const options{.threads = row.threads};
     if (row.backward)
-      attend_adjoint(op, all(output_gradient),
-                     {all(gradients[0]), all(gradients[1]), all(gradients[2])}, options);
+      attend_adjoint(
+          op, all(output_gradient),
+          {.query = all(gradients[0]), .key = all(gradients[1]), .value = all(gradients[2])},
+          options);
     else
       attend(op, all(output), options);
   }

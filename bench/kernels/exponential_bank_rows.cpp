@@ -96,12 +96,11 @@ struct bank_problem {
   sequence_view<Value> all(Value* values) const {
     return {values, 1, p.tokens, 1, channels};
   }
-  exponential_bank<T> bank(sequence_view<T const> values) const {
-    typename exponential_bank<T>::nodes parameters;
-    parameters.log_decay = {nodes.log_decay.data(), 1, states};
-    parameters.key = {p.key, 1, states};
-    parameters.query = {p.query, 1, states};
-    return {parameters, values};
+  exponential_bank<T> bank(sequence_view<T const> value) const {
+    return exponential_bank<T>({.value = value,
+                                .log_decay = {nodes.log_decay.data(), 1, states},
+                                .key = {p.key, 1, states},
+                                .query = {p.query, 1, states}});
   }
   void forward() {
     timed_run(bank(all(p.values)), all(p.output), run_options<T>{.threads = row.threads});
@@ -113,11 +112,11 @@ struct bank_problem {
       timed_step(bank(values.tokens(t, t + 1)), output.tokens(t, t + 1), state_view<T>(state));
   }
   void backward() {
-    typename exponential_bank<T>::gradients gradients;
-    gradients.values = all(p.values_gradient);
-    gradients.log_decay = {p.log_decay_gradient, 1, states};
-    gradients.key = {p.key_gradient, 1, states};
-    gradients.query = {p.query_gradient, 1, states};
+    typename exponential_bank<T>::gradients const gradients{
+        .value = all(p.values_gradient),
+        .log_decay = {p.log_decay_gradient, 1, states},
+        .key = {p.key_gradient, 1, states},
+        .query = {p.query_gradient, 1, states}};
     timed_adjoint(bank(all(p.values)), all(p.gradient), gradients,
                   adjoint_options<T>{.threads = row.threads});
   }

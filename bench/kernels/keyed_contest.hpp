@@ -125,7 +125,7 @@ struct keyed_problem {
   // Gradients of parameters that all tokens share.
   view<float const, 1> of_heads(keyed_tensor const& x) const { return {x.data, keyed_heads}; }
   wane::keyed_inputs<float> inputs() const {
-    return {rows(p.in.query), rows(p.in.key), rows(p.in.value)};
+    return {.query = rows(p.in.query), .key = rows(p.in.key), .value = rows(p.in.value)};
   }
 };
 
@@ -139,10 +139,11 @@ typename Op::gradients gradients_of(keyed_problem const& problem) {
     to.B = problem.rows(d.key), to.C = problem.rows(d.query);
     to.A = problem.whole(d.log_decay);
   } else {
-    to.in = {problem.rows(d.query), problem.rows(d.key), problem.rows(d.value)};
-    if constexpr (requires { to.log_decay = problem.rows(d.log_decay); })
+    to.query = problem.rows(d.query), to.key = problem.rows(d.key);
+    to.value = problem.rows(d.value);
+    if constexpr (std::is_convertible_v<decltype(to.log_decay), sequence_view<float>>)
       to.log_decay = problem.rows(d.log_decay);
-    else if constexpr (requires { to.log_decay = problem.whole(d.log_decay); })
+    else if constexpr (std::is_convertible_v<decltype(to.log_decay), token_view<float>>)
       to.log_decay = problem.whole(d.log_decay);
   }
   if constexpr (requires { to.strength; }) to.strength = problem.whole(d.strength);

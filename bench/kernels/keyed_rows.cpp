@@ -35,32 +35,36 @@ void add_rows() {
   drawn const of_row{drawn::row, -0.1, -0.001}, of_head{drawn::number, -0.1, -0.001},
       constant{drawn::number, -0.1, -0.001, true}, strength{drawn::number, 0.1, 0.9};
   using problem = keyed_problem const&;
-  add_rows<What>({"gla", 4.5, {.log_decay = of_row}}, [=](problem x) {
-    return gla<float>(x.inputs(), x.rows(x.p.in.log_decay), plain);
-  });
+  auto const delta = [](problem x) -> delta_inputs<float> {
+    auto const in = x.inputs();
+    return {
+        .query = in.query, .key = in.key, .value = in.value, .strength = x.whole(x.p.in.strength)};
+  };
+  add_rows<What>({"gla", 4.5, {.log_decay = of_row}},
+                 [=](problem x) { return gla(x.inputs(), x.rows(x.p.in.log_decay), plain); });
   add_rows<What>({"retnet", 4.5, {.log_decay = constant}}, [=](problem x) {
-    return retnet<float>(x.inputs(), constant_gate<float>(x.of_heads(x.p.in.log_decay)), plain);
+    return retnet<float>(x.inputs(), {x.of_heads(x.p.in.log_decay)}, plain);
   });
-  add_rows<What>({"delta_net", 6, {.strength = strength}}, [=](problem x) {
-    return delta_net<float>(x.inputs(), x.whole(x.p.in.strength), {}, plain);
-  });
-  add_rows<What>({"gated_delta_net", 6, {.log_decay = of_head, .strength = strength}},
-                 [=](problem x) {
-                   return gated_delta_net<float>(x.inputs(), x.whole(x.p.in.strength),
-                                                 x.whole(x.p.in.log_decay), plain);
-                 });
-  add_rows<What>({"kimi_delta_attention", 6.5, {.log_decay = of_row, .strength = strength}},
-                 [=](problem x) {
-                   return kimi_delta_attention<float>(x.inputs(), x.whole(x.p.in.strength),
-                                                      x.rows(x.p.in.log_decay), plain);
-                 });
+  add_rows<What>({"delta_net", 6, {.strength = strength}},
+                 [=](problem x) { return delta_net<float>(delta(x), plain); });
+  add_rows<What>(
+      {"gated_delta_net", 6, {.log_decay = of_head, .strength = strength}},
+      [=](problem x) { return gated_delta_net(delta(x), x.whole(x.p.in.log_decay), plain); });
+  add_rows<What>(
+      {"kimi_delta_attention", 6.5, {.log_decay = of_row, .strength = strength}},
+      [=](problem x) { return kimi_delta_attention(delta(x), x.rows(x.p.in.log_decay), plain); });
   add_rows<What>(
       {"rwkv7",
        8.5,
        {.log_decay = of_row, .removal = {drawn::unit_row}, .rate = {drawn::row, 0.1, 0.9}}},
       [=](problem x) {
-        return rwkv7<float>(x.inputs(), x.rows(x.p.in.log_decay),
-                            {x.rows(x.p.in.removal), x.rows(x.p.in.rate)}, plain);
+        auto const in = x.inputs();
+        return rwkv7({.query = in.query,
+                      .key = in.key,
+                      .value = in.value,
+                      .removal = x.rows(x.p.in.removal),
+                      .rate = x.rows(x.p.in.rate)},
+                     x.rows(x.p.in.log_decay), plain);
       });
 }
 

@@ -75,9 +75,9 @@ struct laplace_nodes {
   // P: float, or float const.
   template <class P>
   wane::laplace_parameters<P> nodes(auto& x, bool windowed, bool masked) const {
-    wane::laplace_parameters<P> all{{x.sigma.data(), 1, count()},
-                                    {x.omega.data(), 1, count()},
-                                    {x.read_out.data(), 1, count(), columns}};
+    wane::laplace_parameters<P> all{.sigma = {x.sigma.data(), 1, count()},
+                                    .omega = {x.omega.data(), 1, count()},
+                                    .read_out = {x.read_out.data(), 1, count(), columns}};
     if (windowed) all.width = {x.widths.data(), 1};
     if (masked) all.mask = {x.mask.data(), 1, count()};
     return all;

@@ -83,7 +83,7 @@ void add_linear_attention_rows() {
   drawn const features{drawn::unit_row, 0, 1};
   keyed_row row("linear_attention", 4, {.query = features, .key = features});
   auto const make = [=](problem x) {
-    return linear_attention<float>(x.inputs(), {}, plain, least);
+    return linear_attention<float>(x.inputs(), {.keys = plain, .floor = least});
   };
   row.tokens = 512;
   add_keyed_row<pass::forward, linear_attention_loops>(row, make);
@@ -94,7 +94,10 @@ void add_linear_attention_rows() {
   keyed_row delta("vla_delta_net", 6, {.factor = {drawn::number, 0.9, 0.999}});
   delta.tokens = 512;
   add_keyed_row<pass::forward>(delta, [=](problem x) {
-    return vla_delta_net<float>(x.inputs(), x.whole(x.p.in.factor), plain);
+    auto const in = x.inputs();
+    return vla_delta_net<float>(
+        {.query = in.query, .key = in.key, .value = in.value, .decay = x.whole(x.p.in.factor)},
+        plain);
   });
 }
 

@@ -86,21 +86,23 @@ struct linear_problem {
     return {values, 1, p.tokens, 1, p.channels};
   }
   void forward(T const* decay, T const* drive) {
-    timed_run(linear_recurrence<Form, T>(all(decay), all(drive)), all(p.output),
+    timed_run(linear_recurrence<Form, T>({.decay = all(decay), .drive = all(drive)}), all(p.output),
               run_options<T>{.threads = row.threads, .threads_over_time = row.over_time});
   }
   void step_by_step() {
     auto const decay = all(p.decay), drive = all(p.drive);
     auto const output = all(p.output);
     for (index t = 0; t < p.tokens; ++t)
-      timed_step(linear_recurrence<Form, T>(decay.tokens(t, t + 1), drive.tokens(t, t + 1)),
+      timed_step(linear_recurrence<Form, T>(
+                     {.decay = decay.tokens(t, t + 1), .drive = drive.tokens(t, t + 1)}),
                  output.tokens(t, t + 1), state_view<T>(state));
   }
   void backward() {
     using Op = linear_recurrence<Form, T>;
-    timed_adjoint(Op(all(p.decay), all(p.drive)), all(p.gradient),
-                  typename Op::gradients{all(p.decay_gradient), all(p.drive_gradient)},
-                  adjoint_options<T>{.threads = row.threads});
+    timed_adjoint(
+        Op({.decay = all(p.decay), .drive = all(p.drive)}), all(p.gradient),
+        typename Op::gradients{.decay = all(p.decay_gradient), .drive = all(p.drive_gradient)},
+        adjoint_options<T>{.threads = row.threads});
   }
 };
 

@@ -66,12 +66,12 @@ struct mamba1_problem {
     return sequence_view<T>(x.data(), 1, x.rows(), 1, x.cols());
   }
   mamba1<float> op() const {
-    return {{of(in.x),
-             of(in.dt),
-             {in.rates.data(), {1, channels, states}, {0, states, 1}},
-             of(in.keys),
-             of(in.queries)},
-            {.dt_softplus = true}};
+    return mamba1<float>({.x = of(in.x),
+                          .dt = of(in.dt),
+                          .A = {in.rates.data(), {1, channels, states}, {0, states, 1}},
+                          .B = of(in.keys),
+                          .C = of(in.queries)},
+                         {.dt_softplus = true});
   }
   void ours() {
     if (row.what == pass::forward) {
@@ -79,9 +79,12 @@ struct mamba1_problem {
     } else if (row.what == pass::step) {
       timed_step(op(), of(output), state_view<float>{{state.data(), 1, 1, states, channels}});
     } else {
-      mamba1<float>::gradients to{of(gradients.x), of(gradients.dt), of(gradients.keys),
-                                  of(gradients.queries)};
-      to.A = {rates_gradient.data(), {1, 1, channels, states}, {0, 0, 1, channels}};
+      mamba1<float>::gradients const to{
+          .x = of(gradients.x),
+          .dt = of(gradients.dt),
+          .A = {rates_gradient.data(), {1, 1, channels, states}, {0, 0, 1, channels}},
+          .B = of(gradients.keys),
+          .C = of(gradients.queries)};
       timed_adjoint(op(), of(output_gradient), to, adjoint_options<float>{.threads = row.threads});
     }
   }

@@ -15,8 +15,11 @@ void add_mamba2_rows() {
                  .time_step = {drawn::number, -4.5, -2}});
   auto const make = [](keyed_problem const& x) {
     auto const& in = x.p.in;
-    return mamba2<float>({x.rows(in.value), x.whole(in.time_step), x.of_heads(in.log_decay),
-                          x.rows(in.key), x.rows(in.query)},
+    return mamba2<float>({.x = x.rows(in.value),
+                          .dt = x.whole(in.time_step),
+                          .A = x.of_heads(in.log_decay),
+                          .B = x.rows(in.key),
+                          .C = x.rows(in.query)},
                          {.dt_softplus = true});
   };
   row.rows = 128;

@@ -52,8 +52,9 @@ struct banks_problem {
     for (float& a : alpha.reshaped()) a = static_cast<float>(next(least, 1));
   }
   void ours(auto const& with) {
-    timed_run(retention(sequence_view<float const>(value.data(), 1, tokens, 1, channels),
-                        token_view<float const>(alpha.data(), 1, tokens, 1), with),
+    timed_run(retention(retention_inputs<float>{.value = {value.data(), 1, tokens, 1, channels},
+                                                .alpha = {alpha.data(), 1, tokens, 1}},
+                        with),
               sequence_view<float>(output.data(), 1, tokens, 1, channels),
               run_options<float>{.threads = 1});
   }

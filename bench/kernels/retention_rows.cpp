@@ -79,12 +79,19 @@ struct retention_problem {
   void with_operator(auto const& use) {
     auto const& x = in;
     if (row.features)
-      use(plain_retrieval({of(x.query), of(x.key), of(x.value)}, by_token(x.alpha), nodes.table()),
-          plain_retrieval::gradients{{of(gradients.query), of(gradients.key), of(gradients.value)},
-                                     by_token(gradients.alpha)});
+      use(plain_retrieval({.query = of(x.query),
+                           .key = of(x.key),
+                           .value = of(x.value),
+                           .alpha = by_token(x.alpha)},
+                          nodes.table()),
+          plain_retrieval::gradients{.query = of(gradients.query),
+                                     .key = of(gradients.key),
+                                     .value = of(gradients.value),
+                                     .alpha = by_token(gradients.alpha)});
     else
-      use(retention<float>(of(x.value), by_token(x.alpha), nodes.table()),
-          retention<float>::gradients{of(gradients.value), by_token(gradients.alpha)});
+      use(retention<float>({.value = of(x.value), .alpha = by_token(x.alpha)}, nodes.table()),
+          retention<float>::gradients{.value = of(gradients.value),
+                                      .alpha = by_token(gradients.alpha)});
   }
   void ours() {
     with_operator([&](auto const& op, auto const& to) {

@@ -97,7 +97,9 @@ struct vla_loops {
 void add_vla_rows() {
   keyed_row row("vla", 12, {});
   auto const make = [](keyed_problem const& x) {
-    return vla<float>(x.inputs(), {.lambda = lambda, .normalise = false});
+    auto const in = x.inputs();
+    return vla<float>({.query = in.query, .key = in.key, .value = in.value},
+                      {.lambda = lambda, .normalise = false});
   };
   for (index const size : {64, 128}) {
     row.rows = row.columns = size;

@@ -79,12 +79,11 @@ auto make_operator(problem<Wide> const& p, Memory& memory) {
                    *const key = memory.put(numbers_as<V>(p.key)),
                    *const query = memory.put(numbers_as<V>(p.query)),
                    *const direct = memory.put(numbers_as<V>(p.direct));
-    typename exponential_bank<Io>::nodes nodes;
-    nodes.log_decay = {log_decay, s.heads, bank_rows};
-    nodes.key = {key, s.heads, bank_rows};
-    nodes.query = {query, s.heads, bank_rows};
-    nodes.direct = {direct, s.heads};
-    return exponential_bank<Io>(nodes, whole<Io>(values, s));
+    return exponential_bank<Io>({.value = whole<Io>(values, s),
+                                 .log_decay = {log_decay, s.heads, bank_rows},
+                                 .key = {key, s.heads, bank_rows},
+                                 .query = {query, s.heads, bank_rows},
+                                 .direct = {direct, s.heads}});
   } else if constexpr (is_memory(What)) {
     auto const rows = [&](std::vector<Wide> const& x) {
       Io const* const data = memory.put(numbers_as<Io>(x));
@@ -94,15 +93,20 @@ auto make_operator(problem<Wide> const& p, Memory& memory) {
       Io const* const data = memory.put(numbers_as<Io>(x));
       return token_view<Io const>(data, s.batch, s.time, s.heads);
     };
-    keyed_inputs<Io> const in{rows(p.query), rows(p.key), whole<Io const>(values, s)};
     if constexpr (What == form::vla)
-      return vla<Io>(in, {.lambda = 0.1});
+      return vla<Io>(
+          {.query = rows(p.query), .key = rows(p.key), .value = whole<Io const>(values, s)},
+          {.lambda = 0.1});
     else
-      return gated_delta_net<Io>(in, heads(p.direct), heads(p.decay), {.normalise = true});
+      return gated_delta_net<Io>({.query = rows(p.query),
+                                  .key = rows(p.key),
+                                  .value = whole<Io const>(values, s),
+                                  .strength = heads(p.direct)},
+                                 heads(p.decay), {.normalise = true});
   } else {
     constexpr decay_as as = What == form::log ? decay_as::log : decay_as::factor;
     Io const* const decay = memory.put(numbers_as<Io>(p.decay));
-    return linear_recurrence<as, Io>(whole<Io>(decay, s), whole<Io>(values, s));
+    return linear_recurrence<as, Io>({.decay = whole<Io>(decay, s), .drive = whole<Io>(values, s)});
   }
 }
 

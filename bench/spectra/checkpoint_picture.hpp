@@ -104,41 +104,42 @@ inline std::string cell_axis(std::string const& name, std::size_t count, bool fr
 
 inline std::string picture(checkpoint_report const& found) {
   auto const ends = ends_of_timescales(found);
-  layer_report const& middle = found.layers[found.layers.size() / 2];
+  layer_report const& shown = found.layers[found.shown];
+  std::string const timescale = "timescale (" + unit_of(found) + ")";
   std::string const file =
       std::filesystem::path(found.asked.checkpoint.front()).filename().string();
   std::string const range = "[" + exact(std::pow(10, ends.first - 0.3)) + ":" +
                             exact(std::pow(10, ends.second + 0.3)) + "]";
   std::ostringstream script;
-  script
-      << "set encoding utf8\n"
-      << "set terminal svg size 1500,560 enhanced font 'Helvetica,14' background rgb 'white'\n"
-      << data_block("density", density_points(found, ends))
-      << data_block("rank", rank_points(middle)) << data_block("map", map_rows(found))
-      << "set multiplot title " << gnuplot_string("timescales of " + file)
-      << " font ',18' noenhanced\nset border 3\nset tics nomirror\nunset key\n"
-      << "set grid lc rgb '#dddddd' lw 0.5\nset tmargin at screen 0.84\n"
-      << "set bmargin at screen 0.13\nset lmargin at screen 0.05\nset rmargin at screen 0.31\n"
-      << "set title 'all layers, smoothed over " << short_number(bandwidth)
-      << " decades'\nset xlabel 'timescale (steps)'\nset ylabel 'share of channels to a decade'\n"
-      << "set logscale x\nset format x '10^{%T}'\nset xrange " << range << "\n"
-      << "plot $density with filledcurves y1=0 lc rgb '#9ecbf0', $density with lines lw 1.8 "
-         "lc rgb '#0b3c78'\n"
-      << "set lmargin at screen 0.38\nset rmargin at screen 0.62\nset title "
-      << gnuplot_string(middle.layer.name) << " noenhanced\n"
-      << "set xlabel 'channel, by timescale'\nset ylabel 'timescale (steps)'\n"
-      << "unset logscale x\nset format x '%g'\nset autoscale x\nset logscale y\n"
-      << "set format y '10^{%T}'\nset yrange " << range << "\n"
-      << "plot $rank with points pt 7 ps 0.4 lc rgb '#1a8f4c'\n"
-      << "set lmargin at screen 0.68\nset rmargin at screen 0.92\nunset logscale y\nunset grid\n"
-      << "set format y '%g'\n"
-      << cell_axis("x", most_heads(found), true) << cell_axis("y", found.layers.size(), false)
-      << "set title 'median of each head'\nset xlabel 'head'\nset ylabel 'layer'\n"
-      << "set format cb '10^{%g}'\nset cbrange [" << exact(ends.first) << ":" << exact(ends.second)
-      << "]\n"
-      << "set palette defined (0 '#30105c', 0.35 '#2f6f8f', 0.7 '#3fb573', 1 '#fbe723')\n"
-      << "plot $map matrix using ($1*" << head_step(found)
-      << "):2:3 with image pixels\nunset multiplot\n";
+  script << "set encoding utf8\n"
+         << "set terminal svg size 1500,560 enhanced font 'Helvetica,14' background rgb 'white'\n"
+         << data_block("density", density_points(found, ends))
+         << data_block("rank", rank_points(shown)) << data_block("map", map_rows(found))
+         << "set multiplot title " << gnuplot_string("timescales of " + file)
+         << " font ',18' noenhanced\nset border 3\nset tics nomirror\nunset key\n"
+         << "set grid lc rgb '#dddddd' lw 0.5\nset tmargin at screen 0.84\n"
+         << "set bmargin at screen 0.13\nset lmargin at screen 0.05\nset rmargin at screen 0.31\n"
+         << "set title 'all layers, smoothed over " << short_number(bandwidth)
+         << " decades'\nset xlabel '" << timescale
+         << "'\nset ylabel 'share of channels to a decade'\n"
+         << "set logscale x\nset format x '10^{%T}'\nset xrange " << range << "\n"
+         << "plot $density with filledcurves y1=0 lc rgb '#9ecbf0', $density with lines lw 1.8 "
+            "lc rgb '#0b3c78'\n"
+         << "set lmargin at screen 0.38\nset rmargin at screen 0.62\nset title "
+         << gnuplot_string(shown.layer.name) << " noenhanced\n"
+         << "set xlabel 'channel, by timescale'\nset ylabel '" << timescale << "'\n"
+         << "unset logscale x\nset format x '%g'\nset autoscale x\nset logscale y\n"
+         << "set format y '10^{%T}'\nset yrange " << range << "\n"
+         << "plot $rank with points pt 7 ps 0.4 lc rgb '#1a8f4c'\n"
+         << "set lmargin at screen 0.68\nset rmargin at screen 0.92\nunset logscale y\nunset grid\n"
+         << "set format y '%g'\n"
+         << cell_axis("x", most_heads(found), true) << cell_axis("y", found.layers.size(), false)
+         << "set title 'median of each head'\nset xlabel 'head'\nset ylabel 'layer'\n"
+         << "set format cb '10^{%g}'\nset cbrange [" << exact(ends.first) << ":"
+         << exact(ends.second) << "]\n"
+         << "set palette defined (0 '#30105c', 0.35 '#2f6f8f', 0.7 '#3fb573', 1 '#fbe723')\n"
+         << "plot $map matrix using ($1*" << head_step(found)
+         << "):2:3 with image pixels\nunset multiplot\n";
   return script.str();
 }
 

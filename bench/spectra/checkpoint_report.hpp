@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "checkpoint/decay_layers.hpp"
+#include "shared/input.hpp"
 #include "spectra/options.hpp"
 #include "spectra/parallel.hpp"
 #include "spectra/progress.hpp"
@@ -56,7 +57,34 @@ struct checkpoint_report {
   options asked;
   std::int64_t horizon = 0;
   std::vector<layer_report> layers;
+  std::size_t shown = 0;  // the layer whose timescales the picture has
 };
+
+// Whether rates are per step; without a bias of the step they are per unit of the step size.
+inline bool is_per_step(layer_report const& one) {
+  return one.layer.formula.find("per unit of the step size") == std::string::npos;
+}
+// The unit of the timescales of all layers.
+inline std::string unit_of(checkpoint_report const& found) {
+  auto const steps = std::count_if(found.layers.begin(), found.layers.end(), is_per_step);
+  return steps == std::ssize(found.layers) ? "steps"
+         : steps == 0                      ? "units of the step size"
+                                           : "steps, or units of the step size";
+}
+
+// --layer: a name, or a number from 1; without it the layer in the middle.
+inline std::size_t layer_shown(checkpoint_report const& found) {
+  std::string const& wanted = found.asked.layer;
+  if (wanted.empty()) return found.layers.size() / 2;
+  for (std::size_t i = 0; i < found.layers.size(); ++i)
+    if (found.layers[i].layer.name == wanted || std::to_string(i + 1) == wanted) return i;
+  std::string names;
+  for (auto const& one : found.layers)
+    names += (names.empty() ? "" : ", ") + in_quotes(one.layer.name);
+  throw input_error("--layer " + in_quotes(wanted) +
+                    " is no layer of the checkpoint; give one of " + names +
+                    ", or a number from 1 to " + std::to_string(found.layers.size()));
+}
 
 inline timescale_report timescales_of(std::vector<double> rates, std::int64_t horizon,
                                       double coherence) {
@@ -138,6 +166,7 @@ inline checkpoint_report report_on_checkpoint(options const& asked, progress& sh
     found.layers[i] = report_on(std::move(layers[i]), asked, found.horizon);
     shown.advance();
   });
+  found.shown = layer_shown(found);
   return found;
 }
 

@@ -23,12 +23,13 @@ inline std::string layer_table(checkpoint_report const& found) {
                      "covered", "gap", "alike", "distinct", "power law"}};
   for (auto const& one : found.layers) {
     auto const& all = one.whole;
-    lines.push_back({printable(one.layer.name), std::to_string(one.layer.heads),
-                     std::to_string(all.channels), short_number(all.shortest),
-                     short_number(all.median), short_number(all.longest),
-                     short_number(half_life_of(all)), formatted("%.0f %%", 100 * all.covered),
-                     formatted("%.3g", all.widest_gap), std::to_string(all.alike),
-                     std::to_string(all.distinct), held_text(one.held)});
+    bool const marked = unit_of(found).find(", or") != std::string::npos && !is_per_step(one);
+    lines.push_back({printable(one.layer.name) + (marked ? " *" : ""),
+                     std::to_string(one.layer.heads), std::to_string(all.channels),
+                     short_number(all.shortest), short_number(all.median),
+                     short_number(all.longest), short_number(half_life_of(all)),
+                     formatted("%.0f %%", 100 * all.covered), formatted("%.3g", all.widest_gap),
+                     std::to_string(all.alike), std::to_string(all.distinct), held_text(one.held)});
   }
   return aligned(lines);
 }
@@ -51,8 +52,10 @@ inline std::string summary(checkpoint_report const& found) {
   for (auto const& formula : formulas_of(found)) text += "\n  " + printable(formula);
   std::string const t = std::to_string(found.horizon);
   return text +
-         "\nrates r per step where the input adds nothing to the gate; timescales 1/r and the "
-         "longest half-life in steps\n\n" +
+         "\nrates r where the input adds nothing to the gate; timescales 1/r and the longest "
+         "half-life in " +
+         unit_of(found) +
+         (unit_of(found).find(", or") == std::string::npos ? "" : " where marked *") + "\n\n" +
          layer_table(found) + "\ncovered: share of [1, " + t +
          "], on a log axis, between the shortest and the longest timescale\n"
          "gap: the largest factor in [1, " +

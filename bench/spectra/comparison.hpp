@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,6 +20,14 @@ struct comparison_row {
   double longest_half_life = 0;         // steps
   std::vector<double> rates;            // per step
   std::vector<double> weights;          // of the exponentials e^{-rate l}
+
+  // Sum of |weights|, of a kernel of 1 at its first lag: noise in the state grows by it.
+  double sum_of_weights() const {
+    double sum = 0;
+    for (double const w : weights) sum += std::abs(w);
+    return sum;
+  }
+  bool weights_cancel() const { return sum_of_weights() > 100; }
 
   // N distinct exponentials pass through N lags of any kernel.
   bool error_says_nothing() const { return channels >= last_lag; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "spectra/report.hpp"
+#include "spectra/verdict.hpp"
 #include "wane/version.hpp"
 
 namespace wane::bench {
@@ -43,6 +44,13 @@ inline ordered_json json_of(measured_input const& input) {
                          {"first_lag", input.law.first_lag},
                          {"last_lag", input.law.last_lag},
                          {"lags_used", input.law.lags_used}};
+  result["forms"] = ordered_json::array();
+  for (auto const& form : input.forms) {
+    ordered_json of{{"form", form.name}, {"misfit", form.misfit}, {"describes", form.describes()}};
+    if (form.name == "power law") of["exponent"] = form.exponent;
+    if (!form.rates.empty()) of["rates"] = form.rates;
+    result["forms"].push_back(of);
+  }
   result["lags"] = lags;
   return result;
 }
@@ -56,6 +64,7 @@ inline ordered_json json_of(comparison_row const& row) {
           {"coherence", row.coherence},
           {"effective_channels", row.effective_channels},
           {"longest_half_life", row.longest_half_life},
+          {"sum_of_weights", row.sum_of_weights()},
           {"rates", row.rates},
           {"weights", row.weights}};
 }
@@ -97,6 +106,13 @@ inline std::string json_text(report const& found) {
   if (found.input) document["measured"] = json_of(*found.input);
   document["rows"] = ordered_json::array();
   for (auto const& row : found.rows) document["rows"].push_back(json_of(row));
+  if (found.fewest)
+    document["fewest"] = {{"rates", found.fewest->rates}, {"weights", found.fewest->weights}};
+  if (comparison_row const* const best = advised(found))
+    document["advised"] = {{"spectrum", best->spectrum},
+                           {"channels", best->channels},
+                           {"noise", noise_of_errors(found)},
+                           {"rates", best->rates}};
   if (found.asked.accuracy) {
     document["accuracy"] = *found.asked.accuracy;
     for (auto const& row : found.sums) document["sums"].push_back(json_of(row));

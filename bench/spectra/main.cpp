@@ -71,6 +71,7 @@ outputs compared_spectra(options const& asked, progress& shown) {
   report found = measured(asked, shown);
   found.rows = compare(found.asked, found.goal, shown);
   found.sums = find_sums(found.asked, found.goal);
+  found.fewest = fewest_exponentials(found);
   return {summary(found), [found] { return comparison_csv(found.rows); },
           [found] { return json_text(found); }, [found] { return picture(found); }};
 }

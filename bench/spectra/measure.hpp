@@ -103,6 +103,7 @@ inline report measured(options const& asked, progress& shown) {
     auto input = asked.text.empty() ? measured_series(asked, horizon, shown)
                                     : measured_text(asked, horizon, shown);
     input.law = fit_power_law(input.data, asked.fit_from);
+    input.forms = decay_forms(lags_seen(input.data.lags, asked.fit_from));
     found.goal = asked.fit_law ? law_target(input, horizon) : measured_target(input.data);
     found.input = std::move(input);
   }

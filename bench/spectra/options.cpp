@@ -26,8 +26,9 @@ struct words {
   std::string kernel, series, laplace, column, horizon,
       fit_from = "1", fit_to = "measured", channels, at, spectra = "all", metric = "absolute",
       seed = "0", threads, accuracy, json, csv, plot;
-  std::string head_size, coherence;
+  std::string head_size, coherence, layer;
   std::vector<std::string> text, checkpoint, patterns;
+  bool rates = false;
 };
 
 void add_options(CLI::App& app, words& w) {
@@ -52,6 +53,9 @@ void add_options(CLI::App& app, words& w) {
   app.add_option("--coherence", w.coherence,
                  "above it two channels of the checkpoint are alike [0.99]")
       ->type_name("MU");
+  app.add_option("--layer", w.layer,
+                 "the layer of the checkpoint that the picture shows: its name or number")
+      ->type_name("NAME");
   app.add_option("--horizon", w.horizon,
                  "longest lag T in steps [100000; with data at most a tenth of them]")
       ->type_name("T");
@@ -68,6 +72,7 @@ void add_options(CLI::App& app, words& w) {
       ->type_name("ERROR");
   app.add_option("--accuracy", w.accuracy, "also find the fewest exponentials with no larger error")
       ->type_name("E");
+  app.add_flag("--rates", w.rates, "print the rates of every row");
   app.add_option("--seed", w.seed, "of the random spectra and the shuffled baseline [0]")
       ->type_name("S");
   app.add_option("--threads", w.threads, "at most so many; results do not depend on it [all cores]")
@@ -139,19 +144,21 @@ void read_checkpoint_options(CLI::App const& app, words const& w, options& o) {
     o.layers.head_size = whole_number("--head-size", w.head_size, 1, 1'000'000);
   }
   if (app.count("--coherence") > 0) o.coherence = coherence_in(w.coherence);
+  o.layer = w.layer;
 }
 
 // An option that has no effect here is refused as a mistake.
 void require_meaning(CLI::App const& app) {
   bool const checkpoint = app.count("--checkpoint") > 0, laplace = app.count("--laplace") > 0;
-  for (char const* const option : {"--pattern", "--head-size", "--coherence"}) {
+  for (char const* const option : {"--pattern", "--head-size", "--coherence", "--layer"}) {
     if (!checkpoint && app.count(option) > 0) {
       throw input_error(std::string(option) + " needs --checkpoint FILE");
     }
   }
   std::string const source = checkpoint ? "--checkpoint" : "--laplace";
-  for (std::string const option : {"--column", "--fit-from", "--fit-to", "--channels", "--at",
-                                   "--spectra", "--metric", "--accuracy", "--seed", "--horizon"}) {
+  for (std::string const option :
+       {"--column", "--fit-from", "--fit-to", "--channels", "--at", "--spectra", "--metric",
+        "--accuracy", "--rates", "--seed", "--horizon"}) {
     bool const read = laplace || (checkpoint && option != "--horizon");
     if (read && app.count(option) > 0) {
       throw input_error(option + " means nothing with " + source + "; leave it out");
@@ -233,6 +240,7 @@ options checked(CLI::App const& app, words const& w) {
   bool const absolute = one_of("--metric", w.metric, {"absolute", "relative"}) == "absolute";
   o.metric = absolute ? spectra::metric::absolute : spectra::metric::relative;
   if (app.count("--accuracy") > 0) o.accuracy = accuracy_in(w.accuracy);
+  o.rates = w.rates;
   o.seed = static_cast<std::uint64_t>(whole_number("--seed", w.seed, 0, 1LL << 53));
   o.threads = std::max(1u, std::thread::hardware_concurrency());
   if (app.count("--threads") > 0) {

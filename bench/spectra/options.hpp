@@ -30,6 +30,7 @@ struct options {
   std::optional<std::string> laplace;
 
   layer_options layers;     // how the decays of a checkpoint are found
+  std::string layer;        // the layer that the picture shows; empty: that in the middle
   double coherence = 0.99;  // above it two of its channels are alike
 
   std::string column;                   // of the series; empty: it has one only
@@ -40,6 +41,7 @@ struct options {
   std::vector<std::int64_t> at;  // positions of PoST; empty: the square root of the horizon
   std::vector<std::string> spectra;
   spectra::metric metric = spectra::metric::absolute;
+  bool rates = false;              // prints the rates of every row
   std::optional<double> accuracy;  // of the sums of exponentials
   std::uint64_t seed = 0;
   unsigned threads = 1;

@@ -17,6 +17,7 @@
 #include "spectra/spectrum_list.hpp"
 #include "spectra/summary.hpp"
 #include "spectra/table.hpp"
+#include "spectra/verdict.hpp"
 #include "wane/spectra/fit/fit.hpp"
 #include "wane/spectra/fit/lags.hpp"
 
@@ -74,9 +75,10 @@ inline void draw_measured(panel& p, measured_input const& input) {
   }
   p.add(used, "points pt 7 ps 0.55 lc rgb 'black'", "measured, less the baseline");
   p.add(unused, "points pt 6 ps 0.45 lc rgb '#aaaaaa'", "not told from noise");
-  p.add(law, "lines lw 2 dt 2 lc rgb 'black'",
-        "exponent " + formatted("%.2f", input.law.exponent) + " [" +
-            formatted("%.2f", input.law.low) + ", " + formatted("%.2f", input.law.high) + "]");
+  if (input.forms.front().describes())
+    p.add(law, "lines lw 2 dt 2 lc rgb 'black'",
+          "exponent " + formatted("%.2f", input.law.exponent) + " [" +
+              formatted("%.2f", input.law.low) + ", " + formatted("%.2f", input.law.high) + "]");
   p.add(noise, "lines lw 1.2 lc rgb '#aaaaaa'",
         formatted("%.0f", noise_threshold) + " deviations of noise");
   if (input.kind == "text") {
@@ -146,9 +148,12 @@ inline panel error_panel(report const& found) {
                   " ps 0.6 lc rgb '" + colour_of(row.spectrum) + "'";
   }
   panel p("error");
-  for (auto const& name : order) p.add(points[name], style[name], name);
   p.x = {static_cast<double>(found.asked.channels.front()) / 1.15,
          static_cast<double>(found.asked.channels.back()) * 1.15};
+  if (double const noise = noise_of_errors(found); noise > 0 && any)
+    p.add(point(p.x.first, noise) + point(p.x.second, noise), "lines lw 1.5 dt 3 lc rgb '#777777'",
+          "noise: no rank below");
+  for (auto const& name : order) p.add(points[name], style[name], name);
   p.scale = any ? "set autoscale y\n"
                 : axis("y", {1e-3, 1}) +
                       "set label 1 'as many channels as lags: no error to show' at graph 0.5,0.5 "

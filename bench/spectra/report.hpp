@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "spectra/comparison.hpp"
+#include "spectra/decay_forms.hpp"
 #include "spectra/measurement.hpp"
 #include "spectra/options.hpp"
 #include "spectra/power_law_fit.hpp"
@@ -25,6 +26,7 @@ struct measured_input {
   std::int64_t symbols = 0;  // of a text; 0 for a series
   measurement data;
   power_law_fit law;
+  std::vector<decay_form> forms = {};
 };
 
 struct report {
@@ -33,6 +35,7 @@ struct report {
   std::optional<measured_input> input;
   std::vector<comparison_row> rows;
   std::vector<sum_row> sums;
+  std::optional<spectra::exponential_sum> fewest = {};  // of measured data
 };
 
 }  // namespace wane::bench

@@ -9,6 +9,7 @@
 
 #include "spectra/report.hpp"
 #include "spectra/table.hpp"
+#include "spectra/verdict.hpp"
 
 namespace wane::bench {
 
@@ -51,7 +52,11 @@ inline std::string described(measured_input const& input) {
       " lags from " + std::to_string(law.first_lag) + " to " + std::to_string(law.last_lag) +
       "\n  (standard error " + formatted("%.3f", law.sampling_error) +
       " from leaving out each of " + std::to_string(blocks) + " blocks, " +
-      formatted("%.3f", law.misfit_error) + " from the residuals; the larger makes the interval)\n";
+      formatted("%.3f", law.misfit_error) +
+      " from the residuals; the larger makes the interval)\n\n" +
+      "misfit: squares of the residuals of a lag, in units of its noise or of 5 % of its "
+      "excess\n\n" +
+      forms_table(input.forms) + "\n" + form_sentence(input.forms) + "\n";
   return result;
 }
 
@@ -65,18 +70,31 @@ inline std::string fitted_to(report const& found) {
          std::to_string(found.goal.horizon) + "\n";
 }
 
+// The rows on the whole horizon, or the others.
+inline std::vector<comparison_row> rows_of(report const& found, bool whole) {
+  std::vector<comparison_row> rows;
+  for (auto const& row : found.rows)
+    if (!is_positional(row.spectrum) == whole) rows.push_back(row);
+  return rows;
+}
+
 inline std::string summary(report const& found) {
   std::string text = found.input ? described(*found.input) + "\n" : "";
   bool const absolute = found.asked.metric == spectra::metric::absolute;
   text += fitted_to(found) + "weights of either sign make the largest " +
           (absolute ? "absolute" : "relative") + " error small; half-lives in steps\n\n" +
-          comparison_table(found.rows);
+          comparison_table(rows_of(found, true));
+  auto const positional = rows_of(found, false);
+  if (!positional.empty())
+    text +=
+        "\nfitted on lags 1 to t for the positions t of --at\n\n" + comparison_table(positional);
   if (std::any_of(found.rows.begin(), found.rows.end(),
                   [](comparison_row const& row) { return row.error_says_nothing(); })) {
     text += "rows with as many channels as lags pass through every lag: their errors say nothing\n";
   }
   if (!found.sums.empty()) text += sums_table(found.sums, found.asked);
-  return text;
+  if (found.asked.rates) text += rates_list(found.rows);
+  return text + "\n" + advice(found);
 }
 
 }  // namespace wane::bench

@@ -37,26 +37,34 @@ inline std::string aligned(table_cells const& lines) {
 
 inline std::string comparison_table(std::span<comparison_row const> rows) {
   table_cells lines{{"spectrum", "channels", "lags to", "max abs error", "max rel error",
-                     "coherence", "effective", "half-life"}};
+                     "coherence", "effective", "half-life", "sum |c|"}};
   for (auto const& row : rows) {
-    lines.push_back({row.spectrum, std::to_string(row.channels), std::to_string(row.last_lag),
-                     formatted("%.2e", row.max_absolute_error),
-                     formatted("%.2e", row.max_relative_error), formatted("%.4f", row.coherence),
-                     std::to_string(row.effective_channels),
-                     formatted("%.4g", row.longest_half_life)});
+    lines.push_back(
+        {row.spectrum, std::to_string(row.channels), std::to_string(row.last_lag),
+         formatted("%.2e", row.max_absolute_error), formatted("%.2e", row.max_relative_error),
+         formatted("%.4f", row.coherence), std::to_string(row.effective_channels),
+         formatted("%.4g", row.longest_half_life), formatted("%.3g", row.sum_of_weights())});
   }
   return aligned(lines);
+}
+
+// Numbers with blanks between them, one cell.
+inline std::string in_a_cell(std::span<double const> numbers) {
+  std::string text;
+  for (double const x : numbers) text += (text.empty() ? "" : " ") + exact(x);
+  return text;
 }
 
 inline std::string comparison_csv(std::span<comparison_row const> rows) {
   std::string text =
       "spectrum,channels,last_lag,max_absolute_error,max_relative_error,coherence,"
-      "effective_channels,longest_half_life\n";
+      "effective_channels,longest_half_life,sum_of_weights,rates,weights\n";
   for (auto const& row : rows) {
     text += row.spectrum + ',' + std::to_string(row.channels) + ',' + std::to_string(row.last_lag) +
             ',' + exact(row.max_absolute_error) + ',' + exact(row.max_relative_error) + ',' +
             exact(row.coherence) + ',' + std::to_string(row.effective_channels) + ',' +
-            exact(row.longest_half_life) + '\n';
+            exact(row.longest_half_life) + ',' + exact(row.sum_of_weights()) + ',' +
+            in_a_cell(row.rates) + ',' + in_a_cell(row.weights) + '\n';
   }
   return text;
 }

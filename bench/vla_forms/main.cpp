@@ -49,7 +49,7 @@ matrix by_wane(tokens_of_float const& x, float lambda, bool in_steps) {
   auto const rows = [&](matrix const& of) {
     return sequence_view<float const>(of.data(), 1, count, 1, size);
   };
-  vla<float> const op({rows(x.query), rows(x.key), rows(x.value)},
+  vla<float> const op({.query = rows(x.query), .key = rows(x.key), .value = rows(x.value)},
                       {.lambda = double(lambda), .normalise = false});
   sequence_view<float> const to(y.data(), 1, count, 1, size);
   recurrent_state<float> state(op, 1);

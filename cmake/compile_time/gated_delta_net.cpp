@@ -14,19 +14,23 @@ int main() {
   auto const of_tokens = [](auto* data) { return wane::token_view(data, 1, time, 1); };
   float const *const q = by_row.data(), *const v = by_column.data(), *const g = by_token.data();
 
-  wane::gated_delta_net<float> const op({of_rows(q), of_rows(q), of_columns(v)}, of_tokens(g),
-                                        of_tokens(g));
+  wane::gated_delta_net const op(
+      {.query = of_rows(q), .key = of_rows(q), .value = of_columns(v), .strength = of_tokens(g)},
+      of_tokens(g));
   wane::run(op, of_columns(y.data()));
 
   wane::recurrent_state<float> state(op);
-  wane::gated_delta_net<float> const token(
-      {of_rows(q).tokens(0, 1), of_rows(q).tokens(0, 1), of_columns(v).tokens(0, 1)},
-      of_tokens(g).tokens(0, 1), of_tokens(g).tokens(0, 1));
-  wane::step(token, of_columns(y.data()).tokens(0, 1), wane::state_view<float>(state));
+  wane::gated_delta_net const token({.query = of_rows(q).tokens(0, 1),
+                                     .key = of_rows(q).tokens(0, 1),
+                                     .value = of_columns(v).tokens(0, 1),
+                                     .strength = of_tokens(g).tokens(0, 1)},
+                                    of_tokens(g).tokens(0, 1));
+  wane::step(token, of_columns(y.data()).tokens(0, 1), state);
 
-  wane::gated_delta_net<float>::gradients const gradients{
-      {of_rows(dq.data()), of_rows(dk.data()), of_columns(dv.data())},
-      of_tokens(dbeta.data()),
-      of_tokens(dg.data())};
-  wane::adjoint(op, of_columns(dy.data()), gradients);
+  wane::adjoint(op, of_columns(dy.data()),
+                {.query = of_rows(dq.data()),
+                 .key = of_rows(dk.data()),
+                 .value = of_columns(dv.data()),
+                 .strength = of_tokens(dbeta.data()),
+                 .log_decay = of_tokens(dg.data())});
 }

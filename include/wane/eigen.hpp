@@ -55,8 +55,9 @@ inline index parts_of_matrix(char const* what, index total, char const* name, in
 
 namespace wane {
 
-//   wane::gla<float> const memory({wane::in_heads(q, B, H), wane::in_heads(k, B, H),
-//                                  wane::in_heads(v, B, H)}, wane::by_head(g, B));
+//   wane::gla const memory({.query = wane::in_heads(q, B, H),
+//                           .key = wane::in_heads(k, B, H),
+//                           .value = wane::in_heads(v, B, H)}, wane::by_head(g, B));
 //
 // A view [B, T, H, C] of an Eigen matrix, array, map or block of B T rows, the T tokens of one
 // sequence after the other, and H C columns, in either storage order. Nothing is copied, so the

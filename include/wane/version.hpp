@@ -3,7 +3,7 @@
 #pragma once
 
 #define WANE_VERSION_MAJOR 0
-#define WANE_VERSION_MINOR 1
+#define WANE_VERSION_MINOR 2
 #define WANE_VERSION_PATCH 0
 
 //   #if WANE_VERSION >= 200  // 0.2.0 and later

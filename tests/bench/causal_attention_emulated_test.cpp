@@ -55,7 +55,8 @@ struct attention_case {
     };
     auto q = in_double(query), k = in_double(key), v = in_double(value);
     std::vector<double> y(numbers);
-    wane::attend(wane::softmax_attention<double>({of(q), of(k), of(v)}), of(y));
+    wane::attend(wane::softmax_attention<double>({.query = of(q), .key = of(k), .value = of(v)}),
+                 of(y));
     double worst = 0;
     for (std::size_t i = 0; i < numbers; ++i) {
       double const off = std::abs(y[i] - static_cast<double>(static_cast<float>(output[i])));

@@ -107,6 +107,41 @@ TEST(CheckpointReport, PatternHeadSizeAndCoherenceCount) {
   EXPECT_EQ(layer["pairs_alike"], 3);  // sech(ln 2 / 2) = 0.943; sech(ln 4 / 2) = 0.8
 }
 
+TEST(CheckpointReport, HasOneUnit) {
+  scratch const place;
+  std::string const unit = "half-life in ";
+  auto const said = [&](std::vector<named_numbers> const& tensors) {
+    auto const file = place.write("m.safetensors", safetensors_of(tensors));
+    auto const result = run(WANE_SPECTRA, {"--checkpoint", file});
+    EXPECT_EQ(result.status, 0) << result.err;
+    return result.out;
+  };
+  named_numbers const rates{"l.0.A_log", {2}, {0, 1}}, bias{"l.0.dt_bias", {2}, {-3, -4}};
+  EXPECT_NE(said({rates, bias}).find(unit + "steps\n"), std::string::npos);
+  EXPECT_NE(said({rates}).find(unit + "units of the step size\n"), std::string::npos);
+  std::string const both = said({rates, bias, {"l.1.A_log", {2}, {0, 1}}});
+  EXPECT_NE(both.find(unit + "steps, or units of the step size where marked *"), std::string::npos);
+  EXPECT_NE(both.find("l.1 *"), std::string::npos) << both;
+}
+
+TEST(CheckpointReport, ShowsTheLayerAskedFor) {
+  scratch const place;
+  auto const file = place.write("m.safetensors", safetensors_of({{"layers.0.decay", {1}, {0.5f}},
+                                                                 {"layers.1.decay", {1}, {0.9f}}}));
+  auto const wrong = run(WANE_SPECTRA, {"--checkpoint", file, "--layer", "3"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.err.find("give one of 'layers.0', 'layers.1', or a number from 1 to 2"),
+            std::string::npos)
+      << wrong.err;
+  if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
+  for (std::string const layer : {"1", "layers.0"}) {
+    auto const result =
+        run(WANE_SPECTRA, {"--checkpoint", file, "--layer", layer, "--plot", place.file("p.svg")});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_NE(content_of(place.file("p.svg")).find("layers.0"), std::string::npos);
+  }
+}
+
 TEST(CheckpointReport, DrawsAPicture) {
   if (std::system("gnuplot --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "no gnuplot";
   scratch const place;

@@ -49,7 +49,7 @@ TEST(VlaForms, AreTheLoop) {
         return sequence_view<double const>(of.data(), 1, count, 1, size);
       };
       matrix y(size, count);
-      run(vla<double>({rows(x.query), rows(x.key), rows(x.value)},
+      run(vla<double>({.query = rows(x.query), .key = rows(x.key), .value = rows(x.value)},
                       {.lambda = lambda, .normalise = false}),
           sequence_view<double>(y.data(), 1, count, 1, size));
       EXPECT_LE(far(y), bound) << size;

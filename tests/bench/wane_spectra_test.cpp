@@ -35,17 +35,17 @@ std::vector<std::vector<std::string>> csv_lines(std::string const& content) {
   return lines;
 }
 
-// The lines of the comparison, split at blanks.
+// The lines of the comparison, on the whole horizon and then those of --at, split at blanks.
 std::vector<std::vector<std::string>> table_lines(std::string const& output) {
   std::vector<std::vector<std::string>> lines;
   std::istringstream text(output.substr(output.find("\nspectrum") + 1));
   for (std::string line; std::getline(text, line);) {
-    if (line.starts_with("rows with")) break;
+    if (line.starts_with("rows with") || line.starts_with("For lags")) break;
+    if (line.empty() || line.starts_with("fitted on") || line.starts_with("spectrum ")) continue;
     std::istringstream words(line);
     lines.emplace_back(std::istream_iterator<std::string>(words),
                        std::istream_iterator<std::string>());
   }
-  lines.erase(lines.begin());  // the heading
   return lines;
 }
 
@@ -101,6 +101,11 @@ TEST(WaneSpectra, WritesTheNumbersOfItsTable) {
                                        : 0.001 * exact;
       EXPECT_NEAR(std::stod(table[i][j + 3]), exact, rounding) << columns[j];
     }
+    std::istringstream rates(csv[i + 1][9]);
+    std::vector<double> const read{std::istream_iterator<double>(rates),
+                                   std::istream_iterator<double>()};
+    EXPECT_EQ(csv[0][9], "rates");
+    EXPECT_EQ(read, row["rates"].get<std::vector<double>>());
     EXPECT_EQ(row["rates"].size(), row["channels"]);
     EXPECT_EQ(row["weights"].size(), row["channels"]);
   }
@@ -194,6 +199,57 @@ TEST(WaneSpectra, FindsTheFewestExponentialsOfData) {
   EXPECT_NE(refused.out.find("samples: accuracy"), std::string::npos) << refused.out;
   auto const again = json::parse(content_of(place.file("f.json")));
   EXPECT_NE(std::string(again["sums"][0]["refusal"]).find("out of reach"), std::string::npos);
+}
+
+// An AR(1) under noise: a power law through it has an exponent, and describes nothing.
+TEST(WaneSpectra, SaysWhichFormDescribesTheDataAndWhichRatesToTake) {
+  scratch const place;
+  std::string csv;
+  auto const noise = white_noise(20'000, 2);
+  auto const fading = first_order_series(noise.size(), 0.95, 1);
+  for (std::size_t i = 0; i < noise.size(); ++i)
+    csv += std::to_string(fading[i] + 0.7 * noise[i]) + "\n";
+  auto const result = spectra({"--series", place.write("s.csv", csv), "--channels", "2,8",
+                               "--spectra", "geometric,retnet", "--rates", "--json",
+                               place.file("f.json"), "--plot", place.file("p.svg")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const has = [&](std::string const& words) {
+    return result.out.find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(has("One exponential describes these lags; a power law does not.")) << result.out;
+  EXPECT_TRUE(has("the fewest rates are this one, with positive weights")) << result.out;
+  EXPECT_TRUE(has("rates per step\ngeometric, 2 channels")) << result.out;
+  auto const document = json::parse(content_of(place.file("f.json")));
+  auto const& forms = document["measured"]["forms"];
+  EXPECT_EQ(forms[0]["describes"], false);
+  EXPECT_EQ(forms[1]["describes"], true);
+  double const rate = -std::log(0.95);
+  EXPECT_NEAR(forms[1]["rates"][0], rate, 0.1 * rate);
+  ASSERT_EQ(document["fewest"]["rates"].size(), 1u);
+  EXPECT_NEAR(document["fewest"]["rates"][0], rate, 0.2 * rate);
+  for (auto const& row : document["rows"]) {  // what cancels is not advised
+    if (row["spectrum"] == document["advised"]["spectrum"] &&
+        row["channels"] == document["advised"]["channels"]) {
+      EXPECT_LE(row["sum_of_weights"], 100);
+    }
+  }
+  if (result.err.empty()) {
+    EXPECT_NE(content_of(place.file("p.svg")).find("no rank below"), std::string::npos);
+  }
+}
+
+// Of a kernel in closed form: the fewest channels within 1 %.
+TEST(WaneSpectra, AdvisesRatesForAKernel) {
+  scratch const place;
+  auto const result = spectra({"--kernel", "power:0.5", "--horizon", "10000", "--spectra",
+                               "geometric,geometric-best", "--json", place.file("f.json")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const document = json::parse(content_of(place.file("f.json")));
+  EXPECT_EQ(document["advised"]["spectrum"], "geometric-best");
+  EXPECT_EQ(document["advised"]["channels"], 8);
+  EXPECT_NE(result.out.find("For lags 1 to 10000 take these 8 rates, of geometric-best"),
+            std::string::npos)
+      << result.out;
 }
 
 TEST(WaneSpectra, DrawsAPictureWhoseTextIsItsOwn) {

@@ -15,11 +15,10 @@ TEST(AttentionBesideKernels, IsAMeanWhereKeysAreAlike) {
   auto const of = [](auto* x) {
     return wane::sequence_view<std::remove_pointer_t<decltype(x)>>(x, 1, 4, 1, 1);
   };
-  wane::softmax_attention<float> const op({of(same), of(same), of(value)});
+  wane::softmax_attention<float> const op({.query = of(same), .key = of(same), .value = of(value)});
   wane::attend(op, of(y));
-  wane::attend_adjoint(
-      op, of(dy),
-      wane::softmax_attention<float>::gradients{of(to_query), of(to_key), of(to_value)});
+  wane::attend_adjoint(op, of(dy),
+                       {.query = of(to_query), .key = of(to_key), .value = of(to_value)});
   for (int t = 0; t < 4; ++t) {
     EXPECT_FLOAT_EQ(y[t], (std::array{1.f, 2.f, 4.f, 3.f}[static_cast<std::size_t>(t)]));
     EXPECT_FLOAT_EQ(to_value[t], t == 0 ? 2.f : 1.f);

@@ -17,7 +17,8 @@ auto number() { return token_view<float const>(numbers, 1, 1, 1); }
 
 TEST(Workspace, IsRefusedForMoreRowsThanAKernelTakes) {
   auto const of = [](index keys) {
-    return wane::gated_delta_net<float>({rows(keys), rows(keys), rows(1)}, number(), number());
+    return wane::gated_delta_net(
+        {.query = rows(keys), .key = rows(keys), .value = rows(1), .strength = number()}, number());
   };
   EXPECT_GT(wane::cuda::workspace_bytes(of(256)), 0u);
   EXPECT_GT(wane::cuda::adjoint_workspace_bytes(of(256)), 0u);
@@ -28,7 +29,7 @@ TEST(Workspace, IsRefusedForMoreRowsThanAKernelTakes) {
 
 TEST(Workspace, IsRefusedForPenaltiesThatAreRefreshed) {
   auto const of = [](wane::vla_options const& options) {
-    return wane::vla<float>({rows(8), rows(8), rows(1)}, options);
+    return wane::vla<float>({.query = rows(8), .key = rows(8), .value = rows(1)}, options);
   };
   EXPECT_GT(wane::cuda::workspace_bytes(of({})), 0u);
   for (auto const& call :

@@ -1,4 +1,5 @@
 // expect: wane::run: the output is a view of constants; it must be writable
+// first: Out = const float|the output is a view of constants
 // SPDX-License-Identifier: MIT
 #include <wane/operators/linear_recurrence.hpp>
 #include <wane/run/run.hpp>
@@ -10,5 +11,5 @@ using output = float const;
 #endif
 
 void use(wane::sequence_view<float const> x, wane::sequence_view<output> y) {
-  wane::run(wane::linear_recurrence<wane::decay_as::log, float>(x, x), y);
+  wane::run(wane::linear_recurrence<wane::decay_as::log, float>({.decay = x, .drive = x}), y);
 }

@@ -1,4 +1,5 @@
 // expect: a temporary is gone before they are read; give it a name
+// first: a temporary is gone before they are read|lasting_indices
 // SPDX-License-Identifier: MIT
 #include <vector>
 #include <wane/core/call/run_options.hpp>

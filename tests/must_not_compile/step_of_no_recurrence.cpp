@@ -8,10 +8,10 @@
 using operation = wane::linear_recurrence<wane::decay_as::log, float>;
 #else
 struct operation {
-  operation(wane::sequence_view<float const>, wane::sequence_view<float const>) {}
+  wane::sequence_view<float const> decay, drive;
 };
 #endif
 
 void use(wane::sequence_view<float> x, wane::state_view<float> s) {
-  wane::step(operation(x, x), x, s);
+  wane::step(operation({.decay = x, .drive = x}), x, s);
 }

@@ -85,8 +85,9 @@ struct mamba2 {
 
 template <class T>
 wane::keyed_inputs<T> keyed(tokens<T> const& x, index begin, index end) {
-  return {x.by_row(x.query).tokens(begin, end), x.by_row(x.key).tokens(begin, end),
-          x.by_row(x.value, columns).tokens(begin, end)};
+  return {.query = x.by_row(x.query).tokens(begin, end),
+          .key = x.by_row(x.key).tokens(begin, end),
+          .value = x.by_row(x.value, columns).tokens(begin, end)};
 }
 
 template <class T>
@@ -97,9 +98,14 @@ struct rwkv7 {
   static wane::view<T const, 2> of_rows(std::vector<T> const& x) { return {x.data(), heads, rows}; }
   auto operator()(tokens<T> const& x, index begin, index end) const {
     auto const part = [&](std::vector<T> const& of) { return x.by_row(of).tokens(begin, end); };
-    return wane::rwkv7(keyed(x, begin, end),
+    auto const in = keyed(x, begin, end);
+    return wane::rwkv7({.query = in.query,
+                        .key = in.key,
+                        .value = in.value,
+                        .removal = part(x.removal),
+                        .rate = part(x.rate)},
                        wane::sigmoid_gate(part(x.raw), of_rows(w0), {of_rows(taper)}),
-                       {part(x.removal), part(x.rate)}, {.normalise = true});
+                       {.normalise = true});
   }
 };
 
@@ -109,10 +115,15 @@ struct gated_delta_net {
                  taper = as<T>(spectra::linear_taper(heads));
 
   auto operator()(tokens<T> const& x, index begin, index end) const {
-    return wane::gated_delta_net(keyed(x, begin, end), x.by_head(x.strength).tokens(begin, end),
-                                 wane::softplus_gate(x.by_head(x.raw_of_head).tokens(begin, end),
-                                                     of_heads(A_log), {}, {of_heads(taper)}),
-                                 {.normalise = true});
+    auto const in = keyed(x, begin, end);
+    return wane::gated_delta_net(
+        {.query = in.query,
+         .key = in.key,
+         .value = in.value,
+         .strength = x.by_head(x.strength).tokens(begin, end)},
+        wane::softplus_gate(x.by_head(x.raw_of_head).tokens(begin, end),
+                            {.log_rate = of_heads(A_log), .taper = {of_heads(taper)}}),
+        {.normalise = true});
   }
 };
 

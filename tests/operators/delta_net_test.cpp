@@ -22,9 +22,8 @@ TYPED_TEST(DeltaNet, IsItsFormula) {
   support::for_each_memory<TypeParam>([](auto& c) {
     auto inputs = c.naive();
     inputs.strength = c.strength;
-    c.expect(delta_net<TypeParam>(c.in(), support::by_token<TypeParam const>(c.strength), {},
-                                  c.shape.options),
-             inputs, [](auto&... token) { return support::naive_delta<double>(token...); });
+    c.expect(delta_net<TypeParam>(c.delta_in(), c.shape.options), inputs,
+             [](auto&... token) { return support::naive_delta<double>(token...); });
   });
 }
 
@@ -33,8 +32,11 @@ TEST(DeltaNetRecall, FindsTheLastValueOfAKey) {
   double const keys[] = {0.6, 0.8, 0.8, -0.6, 0.6, 0.8}, values[] = {5, 7, 11}, ones[] = {1, 1, 1};
   double y[3];
   wane::sequence_view<double const> const key(keys, 1, 3, 1, 2);
-  wane::run(delta_net<double>({key, key, {values, 1, 3, 1, 1}}, {ones, 1, 3, 1}, {}, {.scale = 1}),
-            wane::sequence_view<double>(y, 1, 3, 1, 1));
+  wane::run(
+      delta_net<double>(
+          {.query = key, .key = key, .value = {values, 1, 3, 1, 1}, .strength = {ones, 1, 3, 1}},
+          {.scale = 1}),
+      {y, 1, 3, 1, 1});
   for (int t = 0; t < 3; ++t) EXPECT_NEAR(y[t], values[t], 1e-14);
 }
 

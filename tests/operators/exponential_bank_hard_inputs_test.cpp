@@ -124,28 +124,35 @@ TEST(ExponentialBank, RefusesNodesThatGrowOrAreNaN) {
 }
 
 TEST(ExponentialBank, SaysWhichNodesDoNotFit) {
-  using bank = wane::exponential_bank<float>;
+  using node = wane::view<float const, 2>;
   std::vector<float> x(100, -1.f);
-  wane::sequence_view<float> const values(x.data(), 1, 2, 3, 4);
-  wane::view<float const, 2> const right(x.data(), 3, 5), heads(x.data(), 2, 5),
-      rows(x.data(), 3, 4), none(nullptr, 3, 5);
-  auto const build = [&](bank::nodes const& n) { return [&values, n] { bank(n, values); }; };
-  support::expect_error({"log_decay", "[2, 5]", "[3, 5]"}, build({heads, right, right}));
-  support::expect_error({"key", "[3, 4]", "[3, 5]"}, build({right, rows, right}));
-  support::expect_error({"query", "[2, 5]", "[3, 5]"}, build({right, right, heads}));
-  support::expect_error({"direct", "2", "3"}, build({right, right, right, {x.data(), 2}}));
-  support::expect_error({"log_decay", "no data"}, build({none, right, right}));
-  support::expect_error({"key", "no data"}, build({right, none, right}));
-  support::expect_error({"query", "no data"}, build({right, right, none}));
+  wane::sequence_view<float> const value(x.data(), 1, 2, 3, 4);
+  node const right(x.data(), 3, 5), heads(x.data(), 2, 5), rows(x.data(), 3, 4),
+      none(nullptr, 3, 5);
+  auto const build = [&](node const& log_decay, node const& key, node const& query,
+                         wane::view<float const, 1> const& direct = {}) {
+    return [=] {
+      wane::exponential_bank<float>(
+          {.value = value, .log_decay = log_decay, .key = key, .query = query, .direct = direct});
+    };
+  };
+  support::expect_error({"log_decay", "[2, 5]", "[3, 5]"}, build(heads, right, right));
+  support::expect_error({"key", "[3, 4]", "[3, 5]"}, build(right, rows, right));
+  support::expect_error({"query", "[2, 5]", "[3, 5]"}, build(right, right, heads));
+  support::expect_error({"direct", "2", "3"}, build(right, right, right, {x.data(), 2}));
+  support::expect_error({"log_decay", "no data"}, build(none, right, right));
+  support::expect_error({"key", "no data"}, build(right, none, right));
+  support::expect_error({"query", "no data"}, build(right, right, none));
 }
 
-TEST(ExponentialBank, WithoutValuesIsRefused) {
+TEST(ExponentialBank, WithoutAValueIsRefused) {
   std::vector<float> x(100, -1.f), y(24);
   wane::view<float const, 2> const node(x.data(), 3, 5);
   wane::sequence_view<float const> const nothing(nullptr, 1, 2, 3, 4);
-  support::expect_error({"values", "no data"}, [&] {
-    wane::run(wane::exponential_bank<float>({node, node, node}, nothing),
-              wane::sequence_view<float>(y.data(), 1, 2, 3, 4));
+  support::expect_error({"value", "no data"}, [&] {
+    wane::run(wane::exponential_bank<float>(
+                  {.value = nothing, .log_decay = node, .key = node, .query = node}),
+              {y.data(), 1, 2, 3, 4});
   });
 }
 

@@ -34,10 +34,12 @@ static_assert(wane::row_gate<half_gate> && !wane::head_gate<half_gate>);
 static_assert(wane::head_gate<token_view<float const>> &&
               wane::row_gate<sequence_view<float const>>);
 static_assert(!wane::any_gate<int>);
-static_assert(std::is_same_v<wane::impl::gate_gradient<slowing_gate, double>, token_view<double>>);
-static_assert(std::is_same_v<wane::impl::gate_gradient<half_gate, double>, sequence_view<double>>);
-static_assert(
-    std::is_same_v<wane::impl::gate_gradient<token_view<float const>, float>, token_view<float>>);
+template <class Gate, class T, class View>
+constexpr bool has_gradient =
+    std::is_same_v<wane::impl::gate_gradient<Gate, T>, wane::impl::named<"log_decay", View>>;
+static_assert(has_gradient<slowing_gate, double, token_view<double>>);
+static_assert(has_gradient<half_gate, double, sequence_view<double>>);
+static_assert(has_gradient<token_view<float const>, float, token_view<float>>);
 
 // Five tokens in each of two pieces: the second goes on at position 6.
 TEST(Gate, OfAHeadMayLookAtThePosition) {
@@ -45,14 +47,13 @@ TEST(Gate, OfAHeadMayLookAtThePosition) {
   support::memory_case<double> c({1, time, 2, 3, 4});
   c.head_decay.fill([](auto, index t, auto...) { return -1 / static_cast<double>(t + 1); });
   support::tensor<double> whole(1, time, 2, 4), pieces(1, time, 2, 4);
-  wane::run(wane::gla<double, token_view<double const>>(
-                c.in(), support::by_token<double const>(c.head_decay)),
-            whole.view());
+  wane::run(wane::gla(c.in(), support::by_token<double>(c.head_decay)), whole.view());
   wane::recurrent_state<double> state(1, 2, 3, 4);
   for (index t : {0, 5}) {
     wane::keyed_inputs<double> in = c.in();
-    for (auto* x : {&in.query, &in.key, &in.value}) *x = x->tokens(t, t + 5);
-    wane::run(wane::gla<double, slowing_gate>(in, {}), pieces.view().tokens(t, t + 5),
+    auto const cut = [t](auto& x) { x = x.tokens(t, t + 5); };
+    cut(in.query), cut(in.key), cut(in.value);
+    wane::run(wane::gla(in, slowing_gate()), pieces.view().tokens(t, t + 5),
               wane::run_options<double>{.initial = std::as_const(state), .final = state});
   }
   support::nearness near;
@@ -66,13 +67,10 @@ TEST(Gate, OfRowsReceivesTheGradientOfItsLogDecays) {
       [](auto, index t, auto, index i) { return -0.1 * static_cast<double>(1 + (t + i) % 7); });
   support::tensor<double> half(1, 30, 2, 5), to_gate(1, 30, 2, 5), to_half(1, 30, 2, 5);
   half.fill([&](auto... at) { return c.row_decay(at...) / 2; });
-  auto const strength = support::by_token<double const>(c.strength);
-  using own = wane::kimi_delta_attention<double, half_gate>;
-  wane::adjoint(own(c.in(), strength, {c.row_decay}), sequence_view<double const>(c.value),
-                own::gradients{{}, {}, to_gate});
-  using plain = wane::kimi_delta_attention<double>;
-  wane::adjoint(plain(c.in(), strength, half), sequence_view<double const>(c.value),
-                plain::gradients{{}, {}, to_half});
+  wane::adjoint(wane::kimi_delta_attention(c.delta_in(), half_gate{c.row_decay}), c.value.view(),
+                {.log_decay = to_gate});
+  wane::adjoint(wane::kimi_delta_attention<double>(c.delta_in(), half), c.value.view(),
+                {.log_decay = to_half});
   to_gate.for_each([&](auto... at) { EXPECT_EQ(to_gate(at...), to_half(at...)); });
 }
 
@@ -80,7 +78,7 @@ TEST(Gate, ChecksItself) {
   support::memory_case<double> c({1, 3, 2, 5, 4});
   sequence_view<double const> const four_rows(nullptr, 1, 3, 2, 4);
   support::expect_error({"whole", "rows 4", "must be 5"}, [&] {
-    wane::run(wane::gla<double, half_gate>(c.in(), {four_rows}), c.output.view());
+    wane::run(wane::gla(c.in(), half_gate{four_rows}), c.output.view());
   });
 }
 

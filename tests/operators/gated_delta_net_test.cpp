@@ -24,9 +24,8 @@ TYPED_TEST(GatedDeltaNet, IsItsFormula) {
     auto inputs = c.naive();
     inputs.strength = c.strength;
     inputs.log_decay = c.head_decay;
-    c.expect(gated_delta_net<TypeParam>(c.in(), support::by_token<TypeParam const>(c.strength),
-                                        support::by_token<TypeParam const>(c.head_decay),
-                                        c.shape.options),
+    c.expect(gated_delta_net<TypeParam>(
+                 c.delta_in(), support::by_token<TypeParam const>(c.head_decay), c.shape.options),
              inputs, [](auto&... token) { return support::naive_delta<double>(token...); });
   });
 }

@@ -27,9 +27,10 @@ struct packed_problem : gate_problem<T> {
   }
   auto gate(index begin, index end) {
     wane::sequence_view<T const> const input = all(this->raw.values);
-    return wane::softplus_gate(input.tokens(begin, end), base::of_rows(this->log_rate.values),
-                               base::of_rows(this->bias.values),
-                               {base::of_rows(this->alpha.values)});
+    return wane::softplus_gate(input.tokens(begin, end),
+                               {.log_rate = base::of_rows(this->log_rate.values),
+                                .bias = base::of_rows(this->bias.values),
+                                .taper = {base::of_rows(this->alpha.values)}});
   }
 };
 
@@ -63,8 +64,9 @@ TEST(GateAdjoint, OfAPaddedBatchIsTheSumOfItsSequences) {
     auto const gate = [](problem& of, index batch, index begin, index end) {
       wane::sequence_view<double const> input = of.raw_rows().tokens(begin, end);
       if (batch >= 0) input.data += batch * input.stride[0], input.extent[0] = 1;
-      return wane::softplus_gate(input, of.of_rows(of.log_rate.values), of.of_rows(of.bias.values),
-                                 {of.of_rows(of.alpha.values)});
+      return wane::softplus_gate(input, {.log_rate = of.of_rows(of.log_rate.values),
+                                         .bias = of.of_rows(of.bias.values),
+                                         .taper = {of.of_rows(of.alpha.values)}});
     };
     std::vector<double> total(p.alpha.gradient.size());
     apart.raw.gradient.assign(apart.raw.gradient.size(), -7);

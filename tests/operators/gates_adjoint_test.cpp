@@ -20,8 +20,9 @@ using problem = gate_problem<double>;
 TEST(GateAdjoint, OfSoftplusByHeadIsTheDerivative) {
   problem p;
   auto const make = [&] {
-    return wane::softplus_gate(p.raw_heads(), p.of_heads(p.log_rate.values),
-                               p.of_heads(p.bias.values), {p.of_heads(p.alpha.values)});
+    return wane::softplus_gate(p.raw_heads(), {.log_rate = p.of_heads(p.log_rate.values),
+                                               .bias = p.of_heads(p.bias.values),
+                                               .taper = {p.of_heads(p.alpha.values)}});
   };
   wane::gate_adjoint(make(), p.by_head(p.weight),
                      {p.by_head(p.raw.gradient), p.of_heads(p.log_rate.gradient),
@@ -35,8 +36,9 @@ TEST(GateAdjoint, OfSoftplusByRowSharesWhatAHeadHasOneOf) {
   index const seen[] = {1000, 5};
   p.where = {.direction = wane::direction::reverse, .seen = seen};
   auto const make = [&] {
-    return wane::softplus_gate(p.raw_rows(), p.of_heads(p.log_rate.values),
-                               p.of_rows(p.bias.values), {p.of_heads(p.alpha.values), 64});
+    return wane::softplus_gate(p.raw_rows(), {.log_rate = p.of_heads(p.log_rate.values),
+                                              .bias = p.of_rows(p.bias.values),
+                                              .taper = {p.of_heads(p.alpha.values), 64}});
   };
   wane::gate_adjoint(make(), p.by_row(p.weight),
                      {p.by_row(p.raw.gradient), p.of_heads(p.log_rate.gradient),
@@ -126,9 +128,9 @@ TEST(GateAdjoint, IsTheSameInEveryLayout) {
 
 TEST(GateAdjoint, OfNoTokensIsZero) {
   problem p;
-  wane::gate_adjoint(wane::softplus_gate(p.raw_heads().tokens(0, 0), p.of_heads(p.log_rate.values)),
-                     p.by_head(p.weight).tokens(0, 0),
-                     {.log_rate = p.of_heads(p.log_rate.gradient)});
+  wane::gate_adjoint(
+      wane::softplus_gate(p.raw_heads().tokens(0, 0), {.log_rate = p.of_heads(p.log_rate.values)}),
+      p.by_head(p.weight).tokens(0, 0), {.log_rate = p.of_heads(p.log_rate.gradient)});
   for (index h = 0; h < p.heads; ++h) EXPECT_EQ(p.of_heads(p.log_rate.gradient)(h), 0);
 }
 

@@ -32,7 +32,10 @@ class Gates : public testing::Test {
   }
   T tapered() const { return wane::tapered_gate(of_token(raw), taper()).read(at()); }
   T softplus() const {
-    return wane::softplus_gate(of_token(raw), of_head(log_rate), of_head(bias), taper()).read(at());
+    return wane::softplus_gate(
+               of_token(raw),
+               {.log_rate = of_head(log_rate), .bias = of_head(bias), .taper = taper()})
+        .read(at());
   }
   T log_sigmoid() const {
     return wane::log_sigmoid_gate(of_token(raw), 16, of_head(log_rate), taper()).read(at());
@@ -171,8 +174,10 @@ struct rows_of_a_gate {
 TYPED_TEST(Gates, ReadLanesAsTheyReadNumbers) {
   rows_of_a_gate<TypeParam> const x;
   using rows = rows_of_a_gate<TypeParam>;
-  rows::expect_lanes_are_numbers(wane::softplus_gate(
-      x.input(), rows::by_head(x.log_rate), rows::by_row(x.bias), {rows::by_row(x.alpha)}));
+  rows::expect_lanes_are_numbers(
+      wane::softplus_gate(x.input(), {.log_rate = rows::by_head(x.log_rate),
+                                      .bias = rows::by_row(x.bias),
+                                      .taper = {rows::by_row(x.alpha)}}));
   rows::expect_lanes_are_numbers(
       wane::sigmoid_gate(x.input(), rows::by_row(x.bias), {rows::by_head(x.alpha)}));
   rows::expect_lanes_are_numbers(
@@ -183,7 +188,9 @@ TYPED_TEST(Gates, ReadLanesAsTheyReadNumbers) {
 TEST(GatesInFiftyDigits, AreTheSameTemplates) {
   using exact = boost::multiprecision::cpp_bin_float_50;
   exact const raw(0.3), log_rate(0.2), bias(-0.7), alpha(0.5);
-  wane::softplus_gate const gate(of_token(raw), of_head(log_rate), of_head(bias), {of_head(alpha)});
+  wane::softplus_gate const gate(
+      of_token(raw),
+      {.log_rate = of_head(log_rate), .bias = of_head(bias), .taper = {of_head(alpha)}});
   exact const wanted = -exp(log_rate) * log1p(exp(exact(raw + bias))) / 10;
   EXPECT_LT(abs(exact(gate.read({0, 0, 0, 100}) / wanted - 1)), exact(1e-49));
 }
@@ -209,8 +216,7 @@ TEST(GatesOfPost, AreTheLogitsAndRatesOfItsInitialSpectra) {
   double const dt[] = {-2.9706, -2.9706, -2.9706, -2.9706};
   auto const linear = wane::spectra::linear_taper(4);
   wane::softplus_gate const mamba(wane::token_view<double const>(dt, 1, 1, 4),
-                                  wane::view<double const, 1>(p.data(), 4), {},
-                                  {wane::view<double const, 1>(linear.data(), 4)});
+                                  {.log_rate = {p.data(), 4}, .taper = {{linear.data(), 4}}});
   double const at_start[] = {0.0390625, 0.3125, 2.5, 20};
   for (index h = 0; h < 4; ++h) {
     double const dt_h = wane::spectra::softplus(dt[h]);

@@ -52,16 +52,25 @@ struct memory {
   }
   wane::view<T, 1> of_heads(std::vector<T>& x) const { return {x.data(), heads}; }
   wane::keyed_inputs<T> in(index begin, index end) {
-    return {all<T const>(query, rows, begin, end), all<T const>(key, rows, begin, end),
-            all<T const>(value, columns, begin, end)};
+    return {.query = all<T const>(query, rows, begin, end),
+            .key = all<T const>(key, rows, begin, end),
+            .value = all<T const>(value, columns, begin, end)};
+  }
+  wane::delta_inputs<T> delta_in(index begin, index end) {
+    auto const keyed = in(begin, end);
+    return {.query = keyed.query,
+            .key = keyed.key,
+            .value = keyed.value,
+            .strength = all(strength, begin, end)};
   }
   wane::sequence_view<T> y(index begin, index end) { return all<T>(output, columns, begin, end); }
 
   // log w = -e^log_rate softplus(raw) t^{-alpha}
   auto by_head(index begin, index end) {
     return wane::gated_delta_net(
-        in(begin, end), all(strength, begin, end),
-        wane::softplus_gate(all(raw, begin, end), of_heads(log_rate), {}, {of_heads(alpha)}),
+        delta_in(begin, end),
+        wane::softplus_gate(all(raw, begin, end),
+                            {.log_rate = of_heads(log_rate), .taper = {of_heads(alpha)}}),
         {.normalise = true});
   }
   // log w = -e^{-1/2} sigmoid(raw - alpha log t)
@@ -110,8 +119,7 @@ TEST(GatesInARun, AreTheLogDecaysOfTheirPositions) {
     wane::run_options<double> options{.initial = std::as_const(state), .direction = way};
     wane::run(m.by_head(0, 20), m.y(0, 20), options);
     auto const gated = m.output;
-    wane::run(wane::gated_delta_net(m.in(0, 20), m.all(m.strength, 0, 20), m.all(logs, 0, 20),
-                                    {.normalise = true}),
+    wane::run(wane::gated_delta_net(m.delta_in(0, 20), m.all(logs, 0, 20), {.normalise = true}),
               m.y(0, 20), options);
     support::nearness near;
     for (std::size_t n = 0; n < gated.size(); ++n) near.add(gated[n], m.output[n]);
@@ -170,10 +178,9 @@ struct post_loss {
     double const nan = std::numeric_limits<double>::quiet_NaN();
     std::vector<double> logs(m.strength.size(), nan), by_log_rate(4, nan), by_alpha(4, nan);
     wane::token_view<double> const by_log_decay{logs.data(), 1, time, 4};
-    wane::adjoint(op, m.all<double>(weight, m.columns, 0, time),
-                  typename decltype(op)::gradients{{}, {}, by_log_decay});
-    wane::softplus_gate const gate(m.all(m.raw, 0, time), m.of_heads(m.log_rate), {},
-                                   {m.of_heads(m.alpha)});
+    wane::adjoint(op, m.all<double>(weight, m.columns, 0, time), {.log_decay = by_log_decay});
+    wane::softplus_gate const gate(m.all(m.raw, 0, time), {.log_rate = m.of_heads(m.log_rate),
+                                                           .taper = {m.of_heads(m.alpha)}});
     wane::gate_adjoint(gate, by_log_decay,
                        {.log_rate = m.of_heads(by_log_rate), .taper = m.of_heads(by_alpha)});
     wane::spectra::adaptive_taper const taper(m.log_rate, log_reference);

@@ -33,11 +33,13 @@ struct GatesRefuse : testing::Test {
 };
 
 TEST_F(GatesRefuse, ParametersOfAnotherShape) {
-  wane::softplus_gate(rows(), of_heads(), of_rows(), {of_heads()}).check(shape);
+  wane::softplus_gate(rows(), {.log_rate = of_heads(), .bias = of_rows(), .taper = {of_heads()}})
+      .check(shape);
   expect_error({"log_rate", "heads 2", "must be 3"},
-               [&] { wane::softplus_gate(rows(), of_heads(2)).check(shape); });
-  expect_error({"bias", "rows 2", "must be 4"},
-               [&] { wane::softplus_gate(rows(), of_heads(), of_rows(3, 2)).check(shape); });
+               [&] { wane::softplus_gate(rows(), {.log_rate = of_heads(2)}).check(shape); });
+  expect_error({"bias", "rows 2", "must be 4"}, [&] {
+    wane::softplus_gate(rows(), {.log_rate = of_heads(), .bias = of_rows(3, 2)}).check(shape);
+  });
   expect_error({"the taper", "rows 4", "must be 1"},
                [&] { wane::tapered_gate(heads(), {of_rows()}).check(shape); });
   expect_error({"the taper", "heads 4"},
@@ -67,9 +69,9 @@ TEST_F(GatesRefuse, ValuesOfParameters) {
   expect_error({"log_decay is 0.5 at head 0", "must be in [-inf, 0]"},
                [&] { wane::constant_gate<float>(of_heads()).check_parameters(); });
   numbers[1] = nan;
-  for (auto const& gate :
-       {wane::softplus_gate(heads(), of_heads()), wane::softplus_gate(heads(), {}, of_heads()),
-        wane::softplus_gate(heads(), {}, {}, {of_heads()})})
+  for (auto const& gate : {wane::softplus_gate(heads(), {.log_rate = of_heads()}),
+                           wane::softplus_gate(heads(), {.bias = of_heads()}),
+                           wane::softplus_gate(heads(), {.taper = {of_heads()}})})
     expect_error({"is nan at head 1", "must be in ["}, [&] { gate.check_parameters(); });
 }
 
@@ -83,7 +85,7 @@ TEST_F(GatesRefuse, ScalesThatAreNone) {
 
 TEST_F(GatesRefuse, GradientsOfAnotherShape) {
   numbers.assign(12, 0.5f);
-  wane::softplus_gate const gate(rows(), of_heads(), {}, {of_rows()});
+  wane::softplus_gate const gate(rows(), {.log_rate = of_heads(), .taper = {of_rows()}});
   wane::sequence_view<float> const whole(gradient.data(), 2, 5, 3, 4);
   wane::view<float, 1> const by_head(sums.data(), 3);
   wane::view<float, 2> const by_row(sums.data(), 3, 4);

@@ -34,8 +34,7 @@ TYPED_TEST(Gla, IsItsFormulaWithADecayAHead) {
     auto inputs = c.naive();
     inputs.log_decay = c.head_decay;
     auto const gate = support::by_token<TypeParam const>(c.head_decay);
-    c.expect(gla<TypeParam, token_view<TypeParam const>>(c.in(), gate, c.shape.options), inputs,
-             formula);
+    c.expect(gla(c.in(), gate, c.shape.options), inputs, formula);
   });
 }
 

@@ -50,14 +50,17 @@ class FlashLinearAttention : public testing::Test {
  public:
   static constexpr index tokens = 17, heads = 2, rows = 5, columns = 4;
   table const inputs = read("inputs.csv"), outputs = read("outputs.csv");
-  wane::keyed_inputs<float> const in{tensor("query", rows), tensor("key", rows),
-                                     tensor("value", columns)};
+  wane::keyed_inputs<float> const in{.query = tensor("query", rows),
+                                     .key = tensor("key", rows),
+                                     .value = tensor("value", columns)};
+  wane::delta_inputs<float> const delta_in{
+      .query = in.query,
+      .key = in.key,
+      .value = in.value,
+      .strength = {inputs.at("strength").data(), 1, tokens, heads}};
 
   wane::sequence_view<float const> tensor(char const* name, index channels) const {
     return {inputs.at(name).data(), 1, tokens, heads, channels};
-  }
-  wane::token_view<float const> by_token(char const* name) const {
-    return {inputs.at(name).data(), 1, tokens, heads};
   }
 
   void expect(char const* name, auto const& op) const {
@@ -79,23 +82,23 @@ TEST_F(FlashLinearAttention, GatedLinearAttention) {
 }
 TEST_F(FlashLinearAttention, Retention) {
   float const log_gamma[] = {std::log1p(-0x1p-5f), std::log1p(-0x1p-6f)};
-  expect("retention", wane::retnet<float>(in, {wane::view<float const, 1>(log_gamma, heads)}));
+  expect("retention", wane::retnet<float>(in, {{log_gamma, heads}}));
 }
-TEST_F(FlashLinearAttention, DeltaRule) {
-  expect("delta_rule", wane::delta_net<float>(in, by_token("strength"), {}));
-}
+TEST_F(FlashLinearAttention, DeltaRule) { expect("delta_rule", wane::delta_net<float>(delta_in)); }
 TEST_F(FlashLinearAttention, GatedDeltaRule) {
-  expect("gated_delta_rule",
-         wane::gated_delta_net<float>(in, by_token("strength"), by_token("head_decay")));
+  expect("gated_delta_rule", wane::gated_delta_net<float>(
+                                 delta_in, {inputs.at("head_decay").data(), 1, tokens, heads}));
 }
 TEST_F(FlashLinearAttention, KimiDeltaAttention) {
-  expect("kda",
-         wane::kimi_delta_attention<float>(in, by_token("strength"), tensor("row_decay", rows)));
+  expect("kda", wane::kimi_delta_attention<float>(delta_in, tensor("row_decay", rows)));
 }
 TEST_F(FlashLinearAttention, DiagonalPlusLowRankOfRwkv7) {
-  expect("dplr", wane::rwkv7<float>(in, tensor("row_decay", rows),
-                                    {tensor("removal", rows), tensor("rate", rows)},
-                                    {.scale = 1 / std::sqrt(5.)}));
+  expect("dplr", wane::rwkv7({.query = in.query,
+                              .key = in.key,
+                              .value = in.value,
+                              .removal = tensor("removal", rows),
+                              .rate = tensor("rate", rows)},
+                             tensor("row_decay", rows), {.scale = 1 / std::sqrt(5.)}));
 }
 
 class MambaSsm : public testing::Test {

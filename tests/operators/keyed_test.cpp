@@ -29,11 +29,11 @@ std::vector<double> recalled(std::vector<double> const& query, std::vector<doubl
   auto const groups = static_cast<index>(key.size()) / rows;
   std::vector<double> const ones(static_cast<std::size_t>(heads), 1.);
   std::vector<double> y(ones.size());
-  wane::run(memory({{query.data(), 1, 1, groups, rows},
-                    {key.data(), 1, 1, groups, rows},
-                    {ones.data(), 1, 1, heads, 1}},
+  wane::run(memory({.query = {query.data(), 1, 1, groups, rows},
+                    .key = {key.data(), 1, 1, groups, rows},
+                    .value = {ones.data(), 1, 1, heads, 1}},
                    {}, options),
-            sequence_view<double>(y.data(), 1, 1, heads, 1));
+            {y.data(), 1, 1, heads, 1});
   return y;
 }
 
@@ -83,11 +83,12 @@ void expect_normalised_at_every_length() {
     auto const row = [](auto& x) {
       return sequence_view(x.data(), 1, 1, 1, static_cast<index>(x.size()));
     };
-    op_type const op({row(query), row(key), row(one)}, {}, options);
+    op_type const op({.query = row(query), .key = row(key), .value = row(one)}, {}, options);
     wane::run(op, row(y));
     T const length = std::sqrt(T(30)), match = 55 / (13 * length);
     EXPECT_NEAR(y[0] / match, 1, 1e-6) << exponent;
-    typename op_type::gradients const to{{row(to_query), row(to_key), row(to_value)}, {}};
+    typename op_type::gradients const to{
+        .query = row(to_query), .key = row(to_key), .value = row(to_value)};
     wane::adjoint(op, row(one), to, wane::adjoint_options<T>{});
     for (std::size_t i = 0; i < 3; ++i) {
       T const unit = key[i] / c / 13;

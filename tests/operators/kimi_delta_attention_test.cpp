@@ -24,9 +24,8 @@ TYPED_TEST(KimiDeltaAttention, IsItsFormula) {
     auto inputs = c.naive();
     inputs.strength = c.strength;
     inputs.log_decay = c.row_decay;
-    c.expect(kimi_delta_attention<TypeParam>(c.in(), support::by_token<TypeParam const>(c.strength),
-                                             c.row_decay, c.shape.options),
-             inputs, [](auto&... token) { return support::naive_delta<double>(token...); });
+    c.expect(kimi_delta_attention<TypeParam>(c.delta_in(), c.row_decay, c.shape.options), inputs,
+             [](auto&... token) { return support::naive_delta<double>(token...); });
   });
 }
 

@@ -265,8 +265,9 @@ TEST(LaplaceAdjoint, GivesWhatIsAsked) {
     wane::adjoint(op, all.dy.view(), gradients);
   };
   ask({one.dx, {}});
-  ask({{}, {to.sigma, {}, {}}}), ask({{}, {{}, to.omega, {}}}), ask({{}, {{}, {}, to.read_out}});
-  ask({{}, {{}, {}, {}, to.width}}), ask({{}, {{}, {}, {}, {}, to.mask}});
+  ask({{}, {.sigma = to.sigma}}), ask({{}, {.omega = to.omega}});
+  ask({{}, {.read_out = to.read_out}}), ask({{}, {.width = to.width}}),
+      ask({{}, {.mask = to.mask}});
   EXPECT_EQ(one.to.sigma, all.to.sigma);
   EXPECT_EQ(one.to.omega, all.to.omega);
   EXPECT_EQ(one.to.read_out, all.to.read_out);

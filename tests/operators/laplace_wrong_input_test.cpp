@@ -256,7 +256,7 @@ TEST(LaplaceWrongInput, AGradientForEveryChannelOfASharedReadOut) {
   laplace_parameters<float> to(H, S, V);
   expect_error({"gradient of read_out", "columns 5", "must be 1"}, [&] {
     wane::adjoint(hann(shared.nodes(), x), x,
-                  hann::gradients{{}, {{}, {}, to.view(true, true).read_out}});
+                  hann::gradients{{}, {.read_out = to.view(true, true).read_out}});
   });
 }
 

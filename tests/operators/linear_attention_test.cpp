@@ -14,7 +14,7 @@
 namespace {
 
 using support::index, support::memory_case;
-using wane::linear_attention, wane::no_gate, wane::sequence_view, wane::token_view;
+using wane::linear_attention, wane::sequence_view;
 
 static_assert(wane::scannable<linear_attention<float>>);
 static_assert(wane::normalised_recurrence<linear_attention<float>>);
@@ -37,7 +37,8 @@ TYPED_TEST(LinearAttention, IsItsFormula) {
     c.make_features();
     auto inputs = c.naive();
     inputs.floor = 0.01;
-    c.expect(linear_attention<TypeParam>(c.in(), {}, c.shape.options, 0.01), inputs, formula);
+    c.expect(linear_attention<TypeParam>(c.in(), {.keys = c.shape.options, .floor = 0.01}), inputs,
+             formula);
   });
 }
 
@@ -46,8 +47,7 @@ TYPED_TEST(LinearAttention, IsItsFormulaWithADecayARow) {
     c.make_features();
     auto inputs = c.naive();
     inputs.log_decay = c.row_decay, inputs.floor = 0.01;
-    c.expect(linear_attention<TypeParam, sequence_view<TypeParam const>>(c.in(), c.row_decay,
-                                                                         c.shape.options, 0.01),
+    c.expect(linear_attention(c.in(), c.row_decay.view(), {.keys = c.shape.options, .floor = 0.01}),
              inputs, formula);
   });
 }
@@ -58,9 +58,8 @@ TYPED_TEST(LinearAttention, IsItsFormulaWithADecayAHead) {
     auto inputs = c.naive();
     inputs.log_decay = c.head_decay, inputs.floor = 0.01;
     auto const gate = support::by_token<TypeParam const>(c.head_decay);
-    c.expect(linear_attention<TypeParam, token_view<TypeParam const>>(c.in(), gate, c.shape.options,
-                                                                      0.01),
-             inputs, formula);
+    c.expect(linear_attention(c.in(), gate, {.keys = c.shape.options, .floor = 0.01}), inputs,
+             formula);
   });
 }
 
@@ -76,7 +75,7 @@ struct one_head {
     support::random_values random;
     for (auto* x : {&query, &key, &value}) x->fill([&](auto...) { return random.uniform(-1, 1); });
   }
-  wane::keyed_inputs<double> in() const { return {query, key, value}; }
+  wane::keyed_inputs<double> in() const { return {.query = query, .key = key, .value = value}; }
   // y_t is the sum of weight(t, s) v_s over s <= t, divided by the sum of the weights.
   double error(auto const& weight) const {
     support::nearness near;
@@ -102,7 +101,8 @@ TEST(LinearAttentionInParallelForm, IsAMeanOfValues) {
   auto const phi = [](double x) { return x > 0 ? x + 1 : std::exp(x); };
   // Above the floor the scale does not matter.
   for (double scale : {1., 0.01, 30.}) {
-    wane::run(linear_attention<double>({query, key, p.value}, {}, {.scale = scale}),
+    wane::run(linear_attention<double>({.query = query, .key = key, .value = p.value},
+                                       {.keys = {.scale = scale}}),
               p.output.view());
     EXPECT_LT(p.error([&](index t, index s) {
       double weight = 0;
@@ -125,7 +125,8 @@ TEST(LinearAttentionOfRandomFeatures, ComesNearSoftmaxAttention) {
       support::tensor<double> query(1, time, 1, features), key(1, time, 1, features);
       map.map<double>(p.query, query.view());
       map.map<double>(p.key, key.view());
-      wane::run(linear_attention<double>({query, key, p.value}), p.output.view());
+      wane::run(linear_attention<double>({.query = query, .key = key, .value = p.value}),
+                p.output.view());
       total += p.error([&](index t, index s) {
         double score = 0;
         for (index i = 0; i < rows; ++i) score += p.query(0, t, 0, i) * p.key(0, s, 0, i);
@@ -145,12 +146,13 @@ TEST(LinearAttentionFloor, DividesWhereADenominatorIsLess) {
   auto const one = [](auto* x) {
     return sequence_view<std::remove_pointer_t<decltype(x)>>(x, 1, 3, 1, 1);
   };
-  linear_attention<double> const op({one(query), one(key), one(value)}, {}, {}, 0.5);
+  linear_attention<double> const op({.query = one(query), .key = one(key), .value = one(value)},
+                                    {.floor = 0.5});
   wane::run(op, one(y));
   EXPECT_EQ((numbers{y, y + 3}), (numbers{0, 4, 5}));
   // Below the floor y = 2 S q; above it y is the mean.
   double const dy[] = {1, 1, 1};
-  wane::adjoint(op, one(dy), linear_attention<double>::gradients{{one(dq), one(dk), one(dv)}});
+  wane::adjoint(op, one(dy), {.query = one(dq), .key = one(dk), .value = one(dv)});
   EXPECT_EQ((numbers{dv, dv + 3}), (numbers{0, 0.75, 0.75}));
   EXPECT_EQ((numbers{dk, dk + 3}), (numbers{20, 19, -1}));
   EXPECT_EQ((numbers{dq, dq + 3}), (numbers{0, 4, 0}));
@@ -163,7 +165,9 @@ TEST(LinearAttentionFloor, MakesAnEmptyMemoryAnswerZero) {
   auto const scalar = [](auto& x) {
     return sequence_view<std::remove_reference_t<decltype(x)>>(&x, 1, 1, 1, 1);
   };
-  wane::run(linear_attention<float>({scalar(one), scalar(zero), scalar(one)}), scalar(y));
+  wane::run(
+      linear_attention<float>({.query = scalar(one), .key = scalar(zero), .value = scalar(one)}),
+      scalar(y));
   EXPECT_EQ(y, 0);
 }
 
@@ -181,8 +185,9 @@ TEST(LinearAttentionState, HoldsTheSumsBesidesAndMayBeKeptOnTheWay) {
     return x.view().tokens(begin, end);
   };
   auto const of = [&](index begin, index end) {
-    return linear_attention<float>(
-        {part(c.query, begin, end), part(c.key, begin, end), part(c.value, begin, end)});
+    return linear_attention<float>({.query = part(c.query, begin, end),
+                                    .key = part(c.key, begin, end),
+                                    .value = part(c.value, begin, end)});
   };
   support::tensor<float> y(1, time, 2, columns);
   wane::run(of(0, 17), part(y, 0, 17), wane::run_options<float>{.final = again});
@@ -200,7 +205,8 @@ TEST(LinearAttentionInPlace, MayWriteOverTheValues) {
     wane::run(linear_attention<float>(c.in()), c.output.view());
     support::tensor<float> over(1, 40, 2, columns);
     over.fill([&](auto... at) { return c.value(at...); });
-    wane::run(linear_attention<float>({c.query, c.key, over}), over.view());
+    wane::run(linear_attention<float>({.query = c.query, .key = c.key, .value = over}),
+              over.view());
     over.for_each([&](auto... at) { ASSERT_EQ(over(at...), c.output(at...)) << columns; });
   }
 }

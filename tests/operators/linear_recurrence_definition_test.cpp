@@ -89,7 +89,7 @@ TYPED_TEST(LinearRecurrence, OfZeroStridesReadsTheSameElement) {
   wane::sequence_view<T const> const a(&decay, {1, time, 1, columns}, {0, 0, 0, 0});
   wane::sequence_view<T const> const b(drive.data(), {1, time, 1, columns}, {0, 0, 0, 1});
   support::tensor<T> y(1, time, 1, columns);
-  wane::run(wane::linear_recurrence<decay_as::log, T>(a, b), y.view());
+  wane::run(wane::linear_recurrence<decay_as::log, T>({.decay = a, .drive = b}), y.view());
   support::nearness near;
   double const w = std::exp(static_cast<double>(decay));
   y.for_each([&](index, index t, index, index c) {
@@ -107,8 +107,9 @@ TYPED_TEST(LinearRecurrence, OfOneTokenAndZeroDecayIsItsDrive) {
   using T = TypeParam;
   T const log = -std::numeric_limits<T>::infinity(), drive = T(0.1);
   T y = 0;
-  wane::run(wane::linear_recurrence<decay_as::log, T>({&log, 1, 1, 1, 1}, {&drive, 1, 1, 1, 1}),
-            wane::sequence_view<T>(&y, 1, 1, 1, 1));
+  wane::run(wane::linear_recurrence<decay_as::log, T>(
+                {.decay = {&log, 1, 1, 1, 1}, .drive = {&drive, 1, 1, 1, 1}}),
+            {&y, 1, 1, 1, 1});
   EXPECT_EQ(y, drive);
 }
 

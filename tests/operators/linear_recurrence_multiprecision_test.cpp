@@ -48,7 +48,8 @@ TYPED_TEST_SUITE(Multiprecision, Reals);
 
 template <decay_as Form, class Real, class Case>
 void expect_linear(Case& test) {
-  wane::linear_recurrence<Form, Real> const op(test.of(test.decay), test.of(test.drive));
+  wane::linear_recurrence<Form, Real> const op(
+      {.decay = test.of(test.decay), .drive = test.of(test.drive)});
   wane::sequence_view<Real> const y(test.output.data(), 1, Case::time, 1, Case::columns);
   wane::run_options<Real> options;
   options.initial = test.state(1);
@@ -80,11 +81,11 @@ TYPED_TEST(Multiprecision, BankIsTheFormula) {
     nodes.query.emplace_back(random.uniform(-1, 1));
   }
   nodes.direct = Real(0.3);
-  wane::exponential_bank<Real> const op({{nodes.log_decay.data(), 1, this->rows},
-                                         {nodes.key.data(), 1, this->rows},
-                                         {nodes.query.data(), 1, this->rows},
-                                         {&nodes.direct, 1}},
-                                        this->of(this->drive));
+  wane::exponential_bank<Real> const op({.value = this->of(this->drive),
+                                         .log_decay = {nodes.log_decay.data(), 1, this->rows},
+                                         .key = {nodes.key.data(), 1, this->rows},
+                                         .query = {nodes.query.data(), 1, this->rows},
+                                         .direct = {&nodes.direct, 1}});
   wane::sequence_view<Real> const y(this->output.data(), 1, this->time, 1, this->columns);
   wane::run_options<Real> options;
   options.initial = this->state(this->rows);

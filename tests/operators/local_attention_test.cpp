@@ -33,7 +33,7 @@ struct local_problem : attention_case<T> {
   index time() const { return this->s.time; }
   wane::local_attention<T> make(index begin, index end) const {
     auto const part = [&](tensor<T> const& x) { return x.view().tokens(begin, end); };
-    return {{part(this->query), part(this->key), part(this->value)},
+    return {{.query = part(this->query), .key = part(this->key), .value = part(this->value)},
             {.window = this->s.window, .groups = this->s.groups, .entropy = this->s.entropy}};
   }
   void run() const {
@@ -182,18 +182,21 @@ TEST(LocalAttention, HasAStateAsOthers) {
 TEST(LocalAttention, SaysWhatDoesNotFit) {
   tensor<float> q(1, 9, 4, 3), k(1, 12, 4, 3), v(1, 12, 4, 5), y(1, 9, 4, 5);
   using op = wane::local_attention<float>;
-  support::expect_error({"window is 0", "positive"}, [&] { op({q, q, y}, {}); });
-  support::expect_error({"key has time 12", "query, 9"}, [&] { op({q, k, v}, {.window = 4}); });
-  support::expect_error({"rows", "3", "5"}, [&] { op({y, q, y}, {.window = 4}); });
-  op const good({q, q, y}, {.window = 4}), with_entropy({q, q, y}, {.window = 4, .entropy = true});
+  support::expect_error({"window is 0", "positive"},
+                        [&] { op({.query = q, .key = q, .value = y}, {}); });
+  support::expect_error({"key has time 12", "query, 9"},
+                        [&] { op({.query = q, .key = k, .value = v}, {.window = 4}); });
+  support::expect_error({"rows", "3", "5"},
+                        [&] { op({.query = y, .key = q, .value = y}, {.window = 4}); });
+  wane::keyed_inputs<float> in{.query = q, .key = q, .value = y};
+  op const good(in, {.window = 4}), with_entropy(in, {.window = 4, .entropy = true});
   wane::recurrent_state<float> state(good), other(1, 4, 3, 8);
   support::expect_error({"output", "columns 5", "6"},
                         [&] { wane::step(with_entropy, y.view(), state); });
   support::expect_error({"state", "rows 3", "4"}, [&] { wane::step(good, y.view(), other); });
-  wane::sequence_view<float const> const none(nullptr, 1, 9, 4, 3);
-  support::expect_error({"key has no data"}, [&] {
-    wane::step(op({q, none, y}, {.window = 4}), y.view(), state);
-  });
+  in.key.data = nullptr;
+  support::expect_error({"key has no data"},
+                        [&] { wane::step(op(in, {.window = 4}), y.view(), state); });
 }
 
 }  // namespace

@@ -35,14 +35,13 @@ struct mamba1_problem {
 
   index time() const { return tokens; }
   wane::mamba1<T> make(index begin, index end) const {
-    return {{of_channels(x.data()).tokens(begin, end),
-             of_channels(dt.data()).tokens(begin, end),
-             wane::view<T const, 3>{
-                 A.data(), {heads, channels, states}, {channels * states, 1, channels}},
-             of_rows(B.data(), groups).tokens(begin, end),
-             of_rows(C.data(), groups).tokens(begin, end),
-             {D.data(), heads, channels},
-             {dt_bias.data(), heads, channels}},
+    return {{.x = of_channels(x.data()).tokens(begin, end),
+             .dt = of_channels(dt.data()).tokens(begin, end),
+             .A = {A.data(), {heads, channels, states}, {channels * states, 1, channels}},
+             .B = of_rows(B.data(), groups).tokens(begin, end),
+             .C = of_rows(C.data(), groups).tokens(begin, end),
+             .D = {D.data(), heads, channels},
+             .dt_bias = {dt_bias.data(), heads, channels}},
             options};
   }
   wane::sequence_view<T const> of_channels(T const* data) const {
@@ -57,14 +56,14 @@ struct mamba1_problem {
     wane::sequence_view<T> const column(nullptr, batch, tokens, heads, channels);
     wane::sequence_view<T> const row(nullptr, batch, tokens, heads, states);
     auto const at = [](auto view, std::vector<T>& to) { return view.data = to.data(), view; };
-    return {at(column, to_x),
-            at(column, to_dt),
-            at(row, B_of_heads),
-            at(row, C_of_heads),
-            at(column, D_of_tokens),
-            {A_of_sequences.data(),
-             {batch, heads, channels, states},
-             {heads * channels * states, channels * states, 1, channels}}};
+    return {.x = at(column, to_x),
+            .dt = at(column, to_dt),
+            .A = {A_of_sequences.data(),
+                  {batch, heads, channels, states},
+                  {heads * channels * states, channels * states, 1, channels}},
+            .B = at(row, B_of_heads),
+            .C = at(row, C_of_heads),
+            .D = at(column, D_of_tokens)};
   }
   // The gradients in the shapes of the inputs.
   std::array<std::span<T>, 7> input_gradients() {
@@ -155,13 +154,13 @@ TEST(Mamba1, IsTheSameWhicheverWayALies) {
   for (index d = 0; d < p.channels; ++d)
     for (index n = 0; n < p.states; ++n)
       transposed[std::size_t(d * p.states + n)] = p.A[std::size_t(n * p.channels + d)];
-  wane::mamba1<float> const op({p.of_channels(p.x.data()),
-                                p.of_channels(p.dt.data()),
-                                {transposed.data(), 1, p.channels, p.states},
-                                p.of_rows(p.B.data(), 1),
-                                p.of_rows(p.C.data(), 1),
-                                {p.D.data(), 1, p.channels},
-                                {p.dt_bias.data(), 1, p.channels}},
+  wane::mamba1<float> const op({.x = p.of_channels(p.x.data()),
+                                .dt = p.of_channels(p.dt.data()),
+                                .A = {transposed.data(), 1, p.channels, p.states},
+                                .B = p.of_rows(p.B.data(), 1),
+                                .C = p.of_rows(p.C.data(), 1),
+                                .D = {p.D.data(), 1, p.channels},
+                                .dt_bias = {p.dt_bias.data(), 1, p.channels}},
                                p.options);
   run(op, wane::sequence_view<float>(y.data(), 1, p.tokens, 1, p.channels));
   EXPECT_LT(distance_from_paper(p, y), 1e-6);
@@ -193,10 +192,11 @@ TEST(Mamba1, SumsTheGradientOfAWithinEachPackedSequence) {
   std::vector<double> packed(std::size_t(3 * each), NAN), separate = packed, dy = p.x;
   auto const gradient_of = [&](std::vector<double>& a, index n, index sequences, index begin,
                                index end, wane::packed_sequences const& packing) {
-    typename wane::mamba1<double>::gradients to{};
-    to.A = {a.data() + n * each, {sequences, 1, p.channels, p.states}, {each, each, 1, p.channels}};
-    adjoint(p.make(begin, end), p.of_channels(dy.data()).tokens(begin, end), to,
-            wane::adjoint_options<double>{.packed = packing});
+    adjoint(p.make(begin, end), p.of_channels(dy.data()).tokens(begin, end),
+            {.A = {a.data() + n * each,
+                   {sequences, 1, p.channels, p.states},
+                   {each, each, 1, p.channels}}},
+            {.packed = packing});
   };
   gradient_of(packed, 0, 3, 0, 60, {starts});
   for (index n = 0; n < 3; ++n)
@@ -289,31 +289,33 @@ TEST(Mamba1, RefusesWhatDoesNotFit) {
   mamba1_problem<float> p{.tokens = 4, .states = 2, .channels = 3};
   std::vector<float> y(p.x.size());
   wane::sequence_view<float> const output(y.data(), 1, 4, 1, 3);
-  auto const x = p.of_channels(p.x.data()), dt = p.of_channels(p.dt.data());
-  auto const rows = p.of_rows(p.B.data(), 1);
-  wane::view<float const, 3> const A(p.A.data(), 1, 3, 2);
   using op = wane::mamba1<float>;
-  support::expect_error({"A has states 3", "it must be 2"}, [&] {
-    run(op({x, dt, {p.A.data(), 1, 2, 3}, rows, rows}), output);
-  });
-  support::expect_error({"A has no data"}, [&] { run(op({x, dt, {}, rows, rows}), output); });
-  support::expect_error({"dt has columns 2", "it must be 3"}, [&] {
-    run(op({x, {p.dt.data(), 1, 4, 1, 2}, A, rows, rows}), output);
-  });
-  support::expect_error({"B has groups 2", "x, 1"}, [&] {
-    op({x, dt, A, {p.B.data(), 1, 2, 2, 2}, rows});
-  });
-  support::expect_error({"D has columns 2"}, [&] {
-    run(op({x, dt, A, rows, rows, {p.D.data(), 1, 2}}), output);
-  });
-  support::expect_error({"dt_limit is {2, 1}"}, [&] {
-    op({x, dt, A, rows, rows}, {.dt_limit = {2, 1}});
-  });
+  auto const rows = p.of_rows(p.B.data(), 1);
+  wane::mamba1_inputs<float> const good{.x = p.of_channels(p.x.data()),
+                                        .dt = p.of_channels(p.dt.data()),
+                                        .A = {p.A.data(), 1, 3, 2},
+                                        .B = rows,
+                                        .C = rows};
+  auto in = good;
+  auto const refused = [&](std::vector<std::string> const& why) {
+    support::expect_error(why, [&] { run(op(in), output); });
+    in = good;
+  };
+  in.A = {p.A.data(), 1, 2, 3};
+  refused({"A has states 3", "it must be 2"});
+  in.A = {};
+  refused({"A has no data"});
+  in.dt = {p.dt.data(), 1, 4, 1, 2};
+  refused({"dt has columns 2", "it must be 3"});
+  in.D = {p.D.data(), 1, 2};
+  refused({"D has columns 2"});
+  support::expect_error({"dt_limit is {2, 1}"}, [&] { op(in, {.dt_limit = {2, 1}}); });
+  in.B = {p.B.data(), 1, 2, 2, 2};
+  support::expect_error({"B has groups 2", "x, 1"}, [&] { op{in}; });
   double sums[6];
-  op::gradients to{};
-  to.A = {sums, 1, 1, 2, 3};
-  support::expect_error({"the gradient of A has columns 2", "it must be 3"},
-                        [&] { adjoint(p.make(0, 4), output, to); });
+  support::expect_error({"the gradient of A has columns 2", "it must be 3"}, [&] {
+    adjoint(p.make(0, 4), output, {.A = {sums, 1, 1, 2, 3}});
+  });
 }
 
 }  // namespace

@@ -40,11 +40,14 @@ struct mamba2_problem {
 
   index time() const { return tokens; }
   wane::mamba2<T> make(index begin, index end) const {
-    wane::mamba2_inputs<T> in{of_columns(x),           of_tokens(dt),        {A.data(), heads},
-                              of_rows(B, groups),      of_rows(C, groups),   {D.data(), heads},
-                              {dt_bias.data(), heads}, {taper.data(), heads}};
-    in.x = in.x.tokens(begin, end), in.dt = in.dt.tokens(begin, end);
-    in.B = in.B.tokens(begin, end), in.C = in.C.tokens(begin, end);
+    wane::mamba2_inputs<T> in{.x = of_columns(x).tokens(begin, end),
+                              .dt = of_tokens(dt).tokens(begin, end),
+                              .A = {A.data(), heads},
+                              .B = of_rows(B, groups).tokens(begin, end),
+                              .C = of_rows(C, groups).tokens(begin, end),
+                              .D = {D.data(), heads},
+                              .dt_bias = {dt_bias.data(), heads},
+                              .taper = {taper.data(), heads}};
     return {in, options};
   }
   // Views of [batch, tokens, ...] numbers, to read or to write.
@@ -58,9 +61,13 @@ struct mamba2_problem {
 
   std::array<std::span<T>, 8> inputs() { return {x, dt, B, C, A, D, dt_bias, taper}; }
   typename wane::mamba2<T>::gradients gradients() {
-    return {of_columns(to_x),           of_tokens(to_dt),       of_rows(B_of_heads, heads),
-            of_rows(C_of_heads, heads), of_tokens(A_of_tokens), of_tokens(D_of_tokens),
-            of_tokens(taper_of_tokens)};
+    return {.x = of_columns(to_x),
+            .dt = of_tokens(to_dt),
+            .A = of_tokens(A_of_tokens),
+            .B = of_rows(B_of_heads, heads),
+            .C = of_rows(C_of_heads, heads),
+            .D = of_tokens(D_of_tokens),
+            .taper = of_tokens(taper_of_tokens)};
   }
   // The gradients in the shapes of the inputs.
   std::array<std::span<T>, 8> input_gradients() {
@@ -153,13 +160,13 @@ TEST(Mamba2, WithoutATaperForgetsEverywhereAlike) {
   later.positions() = {12345};
   EXPECT_EQ(output_of(p, {.initial = std::as_const(later)}), with_zero);
 
-  wane::mamba2_inputs<double> const in{p.of_columns(std::as_const(p.x)),
-                                       p.of_tokens(std::as_const(p.dt)),
-                                       {p.A.data(), 4},
-                                       p.of_rows(std::as_const(p.B), 2),
-                                       p.of_rows(std::as_const(p.C), 2),
-                                       {p.D.data(), 4},
-                                       {p.dt_bias.data(), 4}};
+  wane::mamba2_inputs<double> const in{.x = p.of_columns(p.x),
+                                       .dt = p.of_tokens(p.dt),
+                                       .A = {p.A.data(), 4},
+                                       .B = p.of_rows(p.B, 2),
+                                       .C = p.of_rows(p.C, 2),
+                                       .D = {p.D.data(), 4},
+                                       .dt_bias = {p.dt_bias.data(), 4}};
   std::vector<double> absent(p.x.size(), NAN);
   run(wane::mamba2<double>(in, p.options), p.of_columns(absent));
   EXPECT_EQ(absent, with_zero);
@@ -251,11 +258,11 @@ TEST(Mamba2, RefusesWhatDoesNotFit) {
           [](auto& q) { q.options.dt_limit[0] = -1, q.options.dt_limit[1] = 1; });
   refused({"B has groups 3", "x, 4"}, [](auto& q) { q.groups = 3; });
 
-  wane::mamba2_inputs<float> in{p.of_columns(std::as_const(p.x)),
-                                p.of_tokens(std::as_const(p.dt)),
-                                {p.A.data(), 3},
-                                p.of_rows(std::as_const(p.B), 2),
-                                p.of_rows(std::as_const(p.C), 2)};
+  wane::mamba2_inputs<float> in{.x = p.of_columns(p.x),
+                                .dt = p.of_tokens(p.dt),
+                                .A = {p.A.data(), 3},
+                                .B = p.of_rows(p.B, 2),
+                                .C = p.of_rows(p.C, 2)};
   using op = wane::mamba2<float>;
   support::expect_error({"A has heads 3", "it must be 4"}, [&] { run(op(in), p.of_columns(y)); });
   in.A = {};

@@ -17,8 +17,6 @@ using support::by_token, support::memory_case, support::memory_shape, support::r
 template <class Io>
 class MemoryHardInputs : public testing::Test {
  public:
-  using by_head = wane::token_view<Io const>;
-
   static void expect_gla_by_row(memory_case<Io>& c) {
     auto inputs = c.naive();
     inputs.log_decay = c.row_decay;
@@ -27,56 +25,55 @@ class MemoryHardInputs : public testing::Test {
   static void expect_gla_by_head(memory_case<Io>& c) {
     auto inputs = c.naive();
     inputs.log_decay = c.head_decay;
-    c.expect(wane::gla<Io, by_head>(c.in(), by_token<Io const>(c.head_decay), c.shape.options),
-             inputs, gla_token);
+    c.expect(wane::gla(c.in(), by_token<Io const>(c.head_decay), c.shape.options), inputs,
+             gla_token);
   }
   // The features of linear attention are positive, unlike those of the other memories.
   static void expect_linear_attention(memory_case<Io>& c) {
     c.make_features();
     auto inputs = c.naive();
     inputs.floor = 1e-10, inputs.log_decay = c.row_decay;
-    c.expect(wane::linear_attention<Io, wane::sequence_view<Io const>>(c.in(), c.row_decay,
-                                                                       c.shape.options),
-             inputs,
+    c.expect(wane::linear_attention(c.in(), c.row_decay.view(), {.keys = c.shape.options}), inputs,
              [](auto&... token) { return support::naive_linear_attention<double>(token...); });
   }
   static void expect_delta(memory_case<Io>& c) {
     auto inputs = c.naive();
     inputs.strength = c.strength;
-    c.expect(wane::delta_net<Io>(c.in(), strength(c), {}, c.shape.options), inputs, delta_token);
+    c.expect(wane::delta_net<Io>(c.delta_in(), c.shape.options), inputs, delta_token);
   }
   static void expect_gated_delta(memory_case<Io>& c) {
     auto inputs = c.naive();
     inputs.strength = c.strength, inputs.log_decay = c.head_decay;
-    c.expect(wane::gated_delta_net<Io>(c.in(), strength(c), by_token<Io const>(c.head_decay),
-                                       c.shape.options),
-             inputs, delta_token);
+    c.expect(
+        wane::gated_delta_net<Io>(c.delta_in(), by_token<Io const>(c.head_decay), c.shape.options),
+        inputs, delta_token);
   }
   static void expect_kimi(memory_case<Io>& c) {
     auto inputs = c.naive();
     inputs.strength = c.strength, inputs.log_decay = c.row_decay;
-    c.expect(wane::kimi_delta_attention<Io>(c.in(), strength(c), c.row_decay, c.shape.options),
-             inputs, delta_token);
+    c.expect(wane::kimi_delta_attention<Io>(c.delta_in(), c.row_decay, c.shape.options), inputs,
+             delta_token);
   }
   // The decays of vla_delta_net are the strengths of the other memories, so they are at most 1.
   static void expect_vla_delta(memory_case<Io>& c) {
     auto inputs = c.naive();
     inputs.strength = c.strength;
-    c.expect(wane::vla_delta_net<Io>(c.in(), strength(c), c.shape.options), inputs,
-             [](auto&... token) { return support::naive_vla_delta<double>(token...); });
+    auto const in = c.delta_in();
+    c.expect(wane::vla_delta_net<Io>(
+                 {.query = in.query, .key = in.key, .value = in.value, .decay = in.strength},
+                 c.shape.options),
+             inputs, [](auto&... token) { return support::naive_vla_delta<double>(token...); });
   }
   static void expect_rwkv7(memory_case<Io>& c) {
     auto inputs = c.naive();
     inputs.scale = 1;
     inputs.log_decay = c.slow_decay, inputs.removal = c.removal, inputs.rate = c.rate;
     inputs.bonus = c.bonus_view();
-    c.expect(
-        wane::rwkv7<Io>(c.in(), c.slow_decay, {c.removal, c.rate, c.bonus_view()}, c.shape.options),
-        inputs, [](auto&... token) { return support::naive_rwkv7<double>(token...); });
+    c.expect(wane::rwkv7<Io>(c.rwkv7_in(), c.slow_decay, c.shape.options), inputs,
+             [](auto&... token) { return support::naive_rwkv7<double>(token...); });
   }
 
  private:
-  static by_head strength(memory_case<Io> const& c) { return by_token<Io const>(c.strength); }
   static constexpr auto gla_token = [](auto&... token) {
     return support::naive_gla<double>(token...);
   };

@@ -17,14 +17,25 @@ namespace {
 using support::expect_error;
 using wane::index;
 using view = wane::sequence_view<float const>;
-using numbers_by_head = wane::view<float const, 1>;
 using numbers_by_token = wane::token_view<float const>;
 
 constexpr index B = 2, T = 3, H = 4, K = 5, V = 6;
 float const zeros[B * T * H * (V + 1)] = {};
 view const keys(zeros, B, T, H, K), values(zeros, B, T, H, V);
 numbers_by_token const ones_a_head(zeros, B, T, H);
-wane::keyed_inputs<float> const good{keys, keys, values};
+wane::keyed_inputs<float> const good{.query = keys, .key = keys, .value = values};
+wane::delta_inputs<float> with_strength(numbers_by_token const& strength) {
+  return {.query = keys, .key = keys, .value = values, .strength = strength};
+}
+wane::rwkv7_inputs<float> with_own(view const& removal, view const& rate,
+                                   wane::view<float const, 2> const& bonus = {}) {
+  return {.query = keys,
+          .key = keys,
+          .value = values,
+          .removal = removal,
+          .rate = rate,
+          .bonus = bonus};
+}
 
 // `make` makes an operator. `make` or the run of the operator must refuse.
 void refused(std::vector<std::string> const& pieces, auto const& make) {
@@ -39,37 +50,47 @@ void inputs_refused(std::vector<std::string> const& pieces, wane::keyed_inputs<f
 }
 
 TEST(MemoriesWrongInput, ShapesOfQueriesKeysAndValues) {
-  inputs_refused({"key", "batch 1", "must be 2"}, {keys, {zeros, 1, T, H, K}, values});
-  inputs_refused({"key", "time 4", "must be 3"}, {keys, {zeros, B, 4, H, K}, values});
-  inputs_refused({"query", "batch 1", "must be 2"}, {{zeros, 1, T, H, K}, keys, values});
-  inputs_refused({"query", "time 2", "must be 3"}, {{zeros, B, 2, H, K}, keys, values});
-  inputs_refused({"query", "heads 2", "must be 4"}, {{zeros, B, T, 2, K}, keys, values});
-  inputs_refused({"query", "rows 3", "must be 5"}, {{zeros, B, T, H, 3}, keys, values});
+  inputs_refused({"key", "batch 1", "must be 2"},
+                 {.query = keys, .key = {zeros, 1, T, H, K}, .value = values});
+  inputs_refused({"key", "time 4", "must be 3"},
+                 {.query = keys, .key = {zeros, B, 4, H, K}, .value = values});
+  inputs_refused({"query", "batch 1", "must be 2"},
+                 {.query = {zeros, 1, T, H, K}, .key = keys, .value = values});
+  inputs_refused({"query", "time 2", "must be 3"},
+                 {.query = {zeros, B, 2, H, K}, .key = keys, .value = values});
+  inputs_refused({"query", "heads 2", "must be 4"},
+                 {.query = {zeros, B, T, 2, K}, .key = keys, .value = values});
+  inputs_refused({"query", "rows 3", "must be 5"},
+                 {.query = {zeros, B, T, H, 3}, .key = keys, .value = values});
 }
 
 TEST(MemoriesWrongInput, HeadsThatMakeNoGroups) {
   view const three(zeros, B, T, 3, K), none(zeros, B, T, 0, K), eight(zeros, 1, T, 8, K);
   for (auto groups : {wane::head_groups::interleaved, wane::head_groups::tiled}) {
-    inputs_refused({"key", "heads 3", "divide", "4"}, {three, three, values}, {.groups = groups});
-    inputs_refused({"key", "heads 0", "divide", "4"}, {none, none, values}, {.groups = groups});
-    inputs_refused({"key", "heads 8", "divide", "4"}, {eight, eight, {zeros, 1, T, H, V}},
+    inputs_refused({"key", "heads 3", "divide", "4"},
+                   {.query = three, .key = three, .value = values}, {.groups = groups});
+    inputs_refused({"key", "heads 0", "divide", "4"}, {.query = none, .key = none, .value = values},
+                   {.groups = groups});
+    inputs_refused({"key", "heads 8", "divide", "4"},
+                   {.query = eight, .key = eight, .value = {zeros, 1, T, H, V}},
                    {.groups = groups});
   }
 }
 
 TEST(MemoriesWrongInput, ATensorWithoutData) {
   view const no_keys(nullptr, B, T, H, K);
-  inputs_refused({"query", "no data"}, {no_keys, keys, values});
-  inputs_refused({"key", "no data"}, {keys, no_keys, values});
-  inputs_refused({"value", "no data"}, {keys, keys, {nullptr, B, T, H, V}});
+  inputs_refused({"query", "no data"}, {.query = no_keys, .key = keys, .value = values});
+  inputs_refused({"key", "no data"}, {.query = keys, .key = no_keys, .value = values});
+  inputs_refused({"value", "no data"},
+                 {.query = keys, .key = keys, .value = view(nullptr, B, T, H, V)});
   refused({"log_decay", "no data"}, [&] { return wane::gla<float>(good, no_keys); });
-  refused({"log_decay", "no data"},
-          [] { return wane::retnet<float>(good, {numbers_by_head(nullptr, H)}); });
+  refused({"log_decay", "no data"}, [] { return wane::retnet<float>(good, {{nullptr, H}}); });
   refused({"strength", "no data"}, [] {
-    return wane::delta_net<float>(good, {nullptr, B, T, H}, {});
+    return wane::delta_net<float>(with_strength({nullptr, B, T, H}));
   });
-  refused({"removal", "no data"}, [&] { return wane::rwkv7<float>(good, keys, {no_keys, keys}); });
-  refused({"rate", "no data"}, [&] { return wane::rwkv7<float>(good, keys, {keys, no_keys}); });
+  refused({"removal", "no data"},
+          [&] { return wane::rwkv7<float>(with_own(no_keys, keys), keys); });
+  refused({"rate", "no data"}, [&] { return wane::rwkv7<float>(with_own(keys, no_keys), keys); });
 }
 
 TEST(MemoriesWrongInput, Options) {
@@ -77,15 +98,14 @@ TEST(MemoriesWrongInput, Options) {
   inputs_refused({"scale", "nan", "finite"}, good, {.scale = std::nan("")});
   inputs_refused({"epsilon", "-1", "0 or more"}, good, {.epsilon = -1});
   inputs_refused({"epsilon", "nan", "0 or more"}, good, {.epsilon = std::nan("")});
-  refused({"scale", "0"}, [] {
-    return wane::rwkv7<float>(good, keys, {keys, keys}, {.scale = 0});
-  });
+  refused({"scale", "0"},
+          [] { return wane::rwkv7<float>(with_own(keys, keys), keys, {.scale = 0}); });
 }
 
 TEST(MemoriesWrongInput, TheFloorOfLinearAttention) {
   for (double floor : {0., -1., std::nan(""), HUGE_VAL, 1e-50})
     refused({"floor", "finite"},
-            [&] { return wane::linear_attention<float>(good, {}, {}, floor); });
+            [&] { return wane::linear_attention<float>(good, {.floor = floor}); });
 }
 
 // The state has one column more than the output; the messages distinguish the two.
@@ -100,8 +120,8 @@ TEST(MemoriesWrongInput, AStateOfLinearAttentionWithoutTheSums) {
   expect_error({"state", "columns 6", "must be 7"}, [&] { wane::step(op, to, narrow); });
   view const no_columns(zeros, B, T, H, 0);
   expect_error({"columns 0"}, [&] {
-    wane::run(wane::linear_attention<float>({keys, keys, no_columns}),
-              wane::sequence_view<float>(y.data(), B, T, H, 0));
+    wane::run(wane::linear_attention<float>({.query = keys, .key = keys, .value = no_columns}),
+              {y.data(), B, T, H, 0});
   });
   EXPECT_EQ(y, std::vector<float>(y.size(), -7.f)) << "written in spite of the error";
 }
@@ -113,21 +133,22 @@ TEST(MemoriesWrongInput, AGateOfAnotherShape) {
   refused({"log_decay", "heads 1", "must be 4"}, by_row({zeros, B, T, 1, K}));
   refused({"log_decay", "6", "must be 5"}, by_row({zeros, B, T, H, 6}));
   auto const by_head = [](numbers_by_token gate) {
-    return [=] { return wane::gated_delta_net<float>(good, ones_a_head, gate); };
+    return [=] { return wane::gated_delta_net<float>(with_strength(ones_a_head), gate); };
   };
   refused({"log_decay", "batch 1", "must be 2"}, by_head({zeros, 1, T, H}));
   refused({"log_decay", "time 4", "must be 3"}, by_head({zeros, B, 4, H}));
   refused({"log_decay", "heads 1", "must be 4"}, by_head({zeros, B, T, 1}));
   refused({"log_decay", "6", "must be 5"}, [] {
-    return wane::kimi_delta_attention<float>(good, ones_a_head, {zeros, B, T, H, 6});
+    return wane::kimi_delta_attention<float>(with_strength(ones_a_head), {zeros, B, T, H, 6});
   });
-  refused({"log_decay", "heads 3", "must be 4"},
-          [] { return wane::retnet<float>(good, {numbers_by_head(zeros, 3)}); });
+  refused({"log_decay", "heads 3", "must be 4"}, [] {
+    return wane::retnet<float>(good, {{zeros, 3}});
+  });
 }
 
 TEST(MemoriesWrongInput, AStrengthOfAnotherShape) {
   auto const with = [](numbers_by_token s) {
-    return [=] { return wane::delta_net<float>(good, s, {}); };
+    return [=] { return wane::delta_net<float>(with_strength(s)); };
   };
   refused({"strength", "batch 1", "must be 2"}, with({zeros, 1, T, H}));
   refused({"strength", "time 4", "must be 3"}, with({zeros, B, 4, H}));
@@ -136,7 +157,10 @@ TEST(MemoriesWrongInput, AStrengthOfAnotherShape) {
 
 TEST(MemoriesWrongInput, ADecayOfAnotherShape) {
   auto const with = [](numbers_by_token decay) {
-    return [=] { return wane::vla_delta_net<float>(good, decay); };
+    return [=] {
+      return wane::vla_delta_net<float>(
+          {.query = keys, .key = keys, .value = values, .decay = decay});
+    };
   };
   refused({"decay", "batch 1", "must be 2"}, with({zeros, 1, T, H}));
   refused({"decay", "time 4", "must be 3"}, with({zeros, B, 4, H}));
@@ -145,19 +169,21 @@ TEST(MemoriesWrongInput, ADecayOfAnotherShape) {
 }
 
 TEST(MemoriesWrongInput, Rwkv7sOwn) {
-  auto const with = [](wane::rwkv7_inputs<float> const& own) {
-    return [=] { return wane::rwkv7<float>(good, keys, own); };
+  auto const with = [](wane::rwkv7_inputs<float> const& in) {
+    return [=] { return wane::rwkv7<float>(in, keys); };
   };
   for (int which : {0, 1}) {
     char const* const name = which ? "rate" : "removal";
-    auto const wrong = [&](view const& x) { return which ? with({keys, x}) : with({x, keys}); };
+    auto const wrong = [&](view const& x) {
+      return with(which ? with_own(keys, x) : with_own(x, keys));
+    };
     refused({name, "batch 1", "must be 2"}, wrong({zeros, 1, T, H, K}));
     refused({name, "time 4", "must be 3"}, wrong({zeros, B, 4, H, K}));
     refused({name, "heads 2", "must be 4"}, wrong({zeros, B, T, 2, K}));
     refused({name, "rows 6", "must be 5"}, wrong({zeros, B, T, H, 6}));
   }
-  refused({"bonus", "[4, 6]", "[4, 5]"}, with({keys, keys, {zeros, H, 6}}));
-  refused({"bonus", "[3, 5]", "[4, 5]"}, with({keys, keys, {zeros, 3, K}}));
+  refused({"bonus", "[4, 6]", "[4, 5]"}, with(with_own(keys, keys, {zeros, H, 6})));
+  refused({"bonus", "[3, 5]", "[4, 5]"}, with(with_own(keys, keys, {zeros, 3, K})));
 }
 
 // Gradients hold -7 until they are written.
@@ -178,50 +204,53 @@ class MemoriesWrongGradients : public testing::Test {
 
 TEST_F(MemoriesWrongGradients, OfQueriesKeysAndValues) {
   wane::gla<float> const op(good, keys);
-  refused({"gradient of query", "rows 4", "must be 5"}, op, {{short_rows, {}, {}}, {}});
-  refused({"gradient of key", "rows 4", "must be 5"}, op, {{{}, short_rows, {}}, {}});
-  refused({"gradient of value", "columns 4", "must be 6"}, op, {{{}, {}, short_rows}, {}});
+  refused({"gradient of query", "rows 4", "must be 5"}, op, {.query = short_rows});
+  refused({"gradient of key", "rows 4", "must be 5"}, op, {.key = short_rows});
+  refused({"gradient of value", "columns 4", "must be 6"}, op, {.value = short_rows});
   wane::sequence_view<float> const shared{written.data(), B, T, 2, K};
-  refused({"gradient of key", "heads 2", "must be 4"}, op, {{{}, shared, {}}, {}});
+  refused({"gradient of key", "heads 2", "must be 4"}, op, {.key = shared});
 }
 
 TEST_F(MemoriesWrongGradients, OfLinearAttention) {
   wane::linear_attention<float> const op(good);
   wane::sequence_view<float> const sums{written.data(), B, T, H, V + 1};
-  refused({"gradient of key", "rows 4", "must be 5"}, op, {{{}, short_rows, {}}});
-  refused({"gradient of value", "columns 7", "must be 6"}, op, {{{}, {}, sums}});
-  expect_error({"output_gradient", "columns 5", "must be 6"},
-               [&] { wane::adjoint(op, keys, wane::linear_attention<float>::gradients{}); });
+  refused({"gradient of key", "rows 4", "must be 5"}, op, {.key = short_rows});
+  refused({"gradient of value", "columns 7", "must be 6"}, op, {.value = sums});
+  expect_error({"output_gradient", "columns 5", "must be 6"}, [&] { wane::adjoint(op, keys, {}); });
 }
 
 TEST_F(MemoriesWrongGradients, OfTheGate) {
   refused({"gradient of log_decay", "4", "must be 5"}, wane::gla<float>(good, keys),
-          {{}, short_rows});
+          {.log_decay = short_rows});
+  refused({"gradient of log_decay", "time 2", "must be 3"}, wane::retnet<float>(good, {{zeros, H}}),
+          {.log_decay = short_time});
   refused({"gradient of log_decay", "time 2", "must be 3"},
-          wane::retnet<float>(good, {numbers_by_head(zeros, H)}), {{}, short_time});
-  refused({"gradient of log_decay", "time 2", "must be 3"},
-          wane::gated_delta_net<float>(good, ones_a_head, ones_a_head), {{}, {}, short_time});
+          wane::gated_delta_net<float>(with_strength(ones_a_head), ones_a_head),
+          {.log_decay = short_time});
   refused({"gradient of log_decay", "4", "must be 5"},
-          wane::kimi_delta_attention<float>(good, ones_a_head, keys), {{}, {}, short_rows});
+          wane::kimi_delta_attention<float>(with_strength(ones_a_head), keys),
+          {.log_decay = short_rows});
 }
 
 TEST_F(MemoriesWrongGradients, OfTheStrength) {
   refused({"gradient of strength", "time 2", "must be 3"},
-          wane::delta_net<float>(good, ones_a_head, {}), {{}, short_time});
+          wane::delta_net<float>(with_strength(ones_a_head)), {.strength = short_time});
 }
 
 TEST_F(MemoriesWrongGradients, OfThePlainDecay) {
   refused({"gradient of decay", "time 2", "must be 3"},
-          wane::vla_delta_net<float>(good, ones_a_head), {{}, short_time});
+          wane::vla_delta_net<float>(
+              {.query = keys, .key = keys, .value = values, .decay = ones_a_head}),
+          {.decay = short_time});
 }
 
 TEST_F(MemoriesWrongGradients, OfRwkv7sOwn) {
-  wane::rwkv7<float> const op(good, keys, {keys, keys});
+  wane::rwkv7<float> const op(with_own(keys, keys), keys);
   auto const must = "must be 5";
-  refused({"gradient of log_decay", "4", must}, op, {{}, short_rows, {}, {}, {}});
-  refused({"gradient of removal", "4", must}, op, {{}, {}, short_rows, {}, {}});
-  refused({"gradient of rate", "4", must}, op, {{}, {}, {}, short_rows, {}});
-  refused({"gradient of bonus", "4", must}, op, {{}, {}, {}, {}, short_rows});
+  refused({"gradient of log_decay", "4", must}, op, {.log_decay = short_rows});
+  refused({"gradient of removal", "4", must}, op, {.removal = short_rows});
+  refused({"gradient of rate", "4", must}, op, {.rate = short_rows});
+  refused({"gradient of bonus", "4", must}, op, {.bonus = short_rows});
 }
 
 TEST(SumOverGroupsWrongInput, NamesTheArgument) {

@@ -135,7 +135,7 @@ TEST(OrderMap, HasTheGradientsOfWhatRetentionMakesOfItsOrders) {
   support::random_values random(9);
   v.fill([&](auto...) { return random.uniform(-1, 1); });
   dy.fill([&](auto...) { return random.uniform(-1, 1); });
-  wane::retention<double> const memory(v.view(), three(run.alpha), nodes.table());
+  wane::retention<double> const memory({.value = v, .alpha = three(run.alpha)}, nodes.table());
   auto const loss = [&] {  // dy . y
     wane::order_map(run.in(), least, three(run.alpha));
     wane::run(memory, y.view());
@@ -144,8 +144,7 @@ TEST(OrderMap, HasTheGradientsOfWhatRetentionMakesOfItsOrders) {
     return total;
   };
   loss();
-  wane::adjoint(memory, dy.view(),
-                wane::retention<double>::gradients{.value = {}, .alpha = three(dalpha)});
+  wane::adjoint(memory, dy.view(), {.alpha = three(dalpha)});
   wane::order_map_adjoint(run.in(), least, three(dalpha),
                           {three(dx), two(dweight), one(dbias), three(dentropy)});
   auto const expect_gradient = [&](tensor<double> const& of, tensor<double> const& is) {

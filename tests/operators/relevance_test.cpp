@@ -62,7 +62,7 @@ void expect_relevance(sequence_of<Window>& queries, sequence_of<Window>& keys, b
   if (!same) keys.run();
 
   wane::softmax_attention<double> const relevance(
-      {queries.view(queries.L), keys.view(keys.L), keys.view(values)},
+      {.query = queries.view(queries.L), .key = keys.view(keys.L), .value = keys.view(values)},
       {.scale = 1 / std::sqrt(static_cast<double>(keys.nodes)), .causal = causal});
   std::vector<double> z(static_cast<std::size_t>(queries.tokens * V)), g(z.size());
   for (double& x : g) x = random.uniform(-1, 1);
@@ -81,7 +81,9 @@ void expect_relevance(sequence_of<Window>& queries, sequence_of<Window>& keys, b
 
   std::vector<double> as_key(keys.L.size());
   wane::attend_adjoint(relevance, queries.view(g),
-                       {queries.view(queries.to_L), keys.view(as_key), keys.view(to_values)});
+                       {.query = queries.view(queries.to_L),
+                        .key = keys.view(as_key),
+                        .value = keys.view(to_values)});
   if (same)
     for (std::size_t i = 0; i < as_key.size(); ++i) keys.to_L[i] += as_key[i];
   else

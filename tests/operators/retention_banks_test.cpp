@@ -187,7 +187,8 @@ TEST(RetentionOnBanks, KnowsNoOrdersOutside) {
 TEST(RetentionOnBanks, RefusesBanksThatAreNone) {
   retention_problem<float, nearest_banks<float>> const p{};
   support::expect_error({"the nodes of retention are empty"}, [&] {
-    wane::retention<float, float, bank_table<float>>{p.values(p.value), p.orders(p.alpha), {}};
+    wane::retention<float, float, bank_table<float>>(
+        {.value = p.values(p.value), .alpha = p.orders(p.alpha)}, {});
   });
 }
 

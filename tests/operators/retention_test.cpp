@@ -71,9 +71,10 @@ TEST(RetentionOfAMillionTokens, IsThePowerLawOfEveryToken) {
     std::vector<Io> const v(value.begin(), value.end()), orders(alpha.begin(), alpha.end());
     std::vector<Io> y(tokens);
     wane::spectra::order_weights<Io> const weights(support::rates_of(nodes, tokens));
-    run(wane::retention<Io>({v.data(), 1, tokens, 1, 1}, {orders.data(), 1, tokens, 1},
-                            weights.table()),
-        wane::sequence_view<Io>(y.data(), 1, tokens, 1, 1));
+    run(wane::retention<Io>(
+            {.value = {v.data(), 1, tokens, 1, 1}, .alpha = {orders.data(), 1, tokens, 1}},
+            weights.table()),
+        {y.data(), 1, tokens, 1, 1});
     support::nearness near;
     for (std::size_t t = 0; t < y.size(); ++t) near.add(double(y[t]), exact[t]);
     EXPECT_LT(near.both(), bound) << nodes;
@@ -95,7 +96,7 @@ TEST(RetentionOfOneToken, IsTheSumAfterAHundredMillionSlow) {
     std::vector<float> v(piece), y(piece);
     for (float order : {0.2f, 0.6f}) {
       wane::token_view<float const> const alpha(&order, {1, piece, 1}, {0, 0, 0});
-      wane::retention<float> const op({v.data(), 1, piece, 1, 1}, alpha, table);
+      wane::retention<float> const op({.value = {v.data(), 1, piece, 1, 1}, .alpha = alpha}, table);
       wane::recurrent_state<float> state(op);
       v[0] = 1;
       for (index n = 1; n <= pieces; ++n) {
@@ -169,16 +170,14 @@ TEST(Retention, KnowsNoOrdersOutside) {
 TEST(Retention, RefusesWhatDoesNotFit) {
   retention_problem<float> p{.tokens = 3};
   using op = wane::retention<float>;
-  auto const value = p.values(std::as_const(p.value));
-  auto alpha = p.orders(std::as_const(p.alpha));
-  support::expect_error({"the nodes of retention are empty"}, [&] { op{value, alpha, {}}; });
-  alpha.extent[2] = 2;
-  support::expect_error({"alpha has heads 2", "it must be 3"},
-                        [&] { op(value, alpha, p.weights.table()); });
+  wane::retention_inputs<float> in{.value = p.values(p.value), .alpha = p.orders(p.alpha)};
+  support::expect_error({"the nodes of retention are empty"}, [&] { op(in, {}); });
+  in.alpha.extent[2] = 2;
+  support::expect_error({"alpha has heads 2", "it must be 3"}, [&] { op(in, p.weights.table()); });
   std::vector<float> y(p.value.size());
-  support::expect_error({"alpha has no data"}, [&] {
-    run(op(value, wane::token_view<float const>(nullptr, 2, 3, 3), p.weights.table()), p.values(y));
-  });
+  in.alpha.extent[2] = 3, in.alpha.data = nullptr;
+  support::expect_error({"alpha has no data"},
+                        [&] { run(op(in, p.weights.table()), p.values(y)); });
 }
 
 }  // namespace

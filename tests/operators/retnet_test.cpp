@@ -29,10 +29,8 @@ TYPED_TEST(Retnet, IsItsFormula) {
     }
     auto inputs = c.naive();
     inputs.log_decay = {stored.data(), {1, c.shape.time, c.shape.heads, 1}, {0, 0, 1, 0}};
-    c.expect(
-        retnet<TypeParam>(c.in(), {wane::view<number const, 1>(log_gamma.data(), c.shape.heads)},
-                          c.shape.options),
-        inputs, [](auto&... token) { return support::naive_gla<double>(token...); });
+    c.expect(retnet<TypeParam>(c.in(), {{log_gamma.data(), c.shape.heads}}, c.shape.options),
+             inputs, [](auto&... token) { return support::naive_gla<double>(token...); });
   });
 }
 
@@ -41,8 +39,7 @@ TEST(RetnetInParallelForm, IsTheSame) {
   support::index const time = 50, rows = 3;
   support::memory_case<double> c({1, time, 1, rows, 2});
   double const log_gamma = std::log1p(-0x1p-5);
-  wane::run(retnet<double>(c.in(), {wane::view<double const, 1>(&log_gamma, 1)}, {.scale = 1}),
-            c.output.view());
+  wane::run(retnet<double>(c.in(), {{&log_gamma, 1}}, {.scale = 1}), c.output.view());
   support::nearness near;
   for (support::index n = 0; n < time; ++n)
     for (support::index j = 0; j < 2; ++j) {

@@ -48,8 +48,11 @@ void expect_formula() {
     c.strength.fill([&](auto...) { return random.uniform(0.1, 1); });
     auto inputs = c.naive();
     inputs.scale = c.shape.options.scale.value_or(1), inputs.floor = 0.01;
-    retrieval<Io, Normaliser> const op(c.in(), support::by_token<Io const>(c.strength), table,
-                                       {c.shape.options, Own, 0.01});
+    retrieval<Io, Normaliser> const op({.query = c.query,
+                                        .key = c.key,
+                                        .value = c.value,
+                                        .alpha = support::by_token<Io const>(c.strength)},
+                                       table, {c.shape.options, Own, 0.01});
     c.expect(op, inputs, [&](auto const& in, auto& s, index b, index t, index h) {
       auto const order = table.at(static_cast<T>(c.strength(b, t, h, 0)));
       auto const weight = [&](index n) { return static_cast<double>(order.weight(n)); };
@@ -97,7 +100,9 @@ struct one_head {
   template <normaliser Normaliser>
   retrieval<double, Normaliser> with_features(sequence_view<double const> q,
                                               sequence_view<double const> k, own_token own) const {
-    return {{q, k, value}, support::by_token<double const>(alpha), nodes.table(), {.own = own}};
+    return {{.query = q, .key = k, .value = value, .alpha = support::by_token<double const>(alpha)},
+            nodes.table(),
+            {.own = own}};
   }
   double dot(index t, index i) const {
     double sum = 0;
@@ -148,7 +153,8 @@ TEST(RetrievalInParallelForm, IsTheNumeratorOfEquation13) {
   double const one = 1;
   tensor<double> matches(1, 300, 1, 1);
   sequence_view<double const> const ones(&one, {1, 300, 1, 1}, {0, 0, 0, 0});
-  wane::run(wane::gla<double, wane::no_gate>({p.query, p.key, ones}, {}, {.scale = 1}),
+  wane::run(wane::gla<double, wane::no_gate>({.query = p.query, .key = p.key, .value = ones}, {},
+                                             {.scale = 1}),
             matches.view());
   p.output.for_each([&](index, index t, index, index j) {
     if (t > 0) p.output(0, t, 0, j) /= matches(0, t, 0, 0) - match(t, t);
@@ -169,7 +175,10 @@ TEST(RetrievalOnBanks, IsEquations14To16) {
   for (double alpha : orders) sums.push_back(sum_of(alpha));
   for (own_token own : {own_token::included, own_token::excluded}) {
     wane::run(retrieval<double, normaliser::decayed, double, bank_table<double>>(
-                  {p.query, p.key, p.value}, support::by_token<double const>(p.alpha),
+                  {.query = p.query,
+                   .key = p.key,
+                   .value = p.value,
+                   .alpha = support::by_token<double const>(p.alpha)},
                   banks.table(routing::nearest), {.own = own}),
               p.output.view());
     double G[K][S][F][V] = {}, b[K][S][F] = {};
@@ -233,25 +242,25 @@ TEST(RetrievalWithoutTheOwnToken, FindsNothingWhereNoKeyAnswers) {
   value.fill([&](auto...) { return random.uniform(0.1, 1); });
   float const order = 0.5f;
   wane::token_view<float const> const alpha(&order, {1, T, 1}, {0, 0, 0});
-  wane::keyed_inputs<float> const in{key.view(), key.view(), value.view()};
+  wane::retrieval_inputs<float> const in{.query = key, .key = key, .value = value, .alpha = alpha};
   auto const check = [&](auto const& make) {
-    wane::run(make(in, alpha), y.view());
+    wane::run(make(in), y.view());
     y.for_each([&](auto... at) { EXPECT_EQ(y(at...), 0); });
-    auto const whole = make(in, alpha);
+    auto const whole = make(in);
     wane::recurrent_state<float> state(whole);
     for (index t = 0; t < T; ++t) {
-      wane::keyed_inputs<float> const one{in.query.tokens(t, t + 1), in.key.tokens(t, t + 1),
-                                          in.value.tokens(t, t + 1)};
+      auto one = in;
+      auto const cut = [t](auto& x) { x = x.tokens(t, t + 1); };
+      cut(one.query), cut(one.key), cut(one.value), cut(one.alpha);
       wane::sequence_view<float> const to = wane::sequence_view<float>(y.view()).tokens(t, t + 1);
-      wane::step(make(one, alpha.tokens(t, t + 1)), to, state);
+      wane::step(make(one), to, state);
       for (index j = 0; j < V; ++j) EXPECT_EQ(to(0, 0, 0, j), 0) << t;
     }
   };
   auto const table = weights<float>().table();
   wane::retrieval_options const without{.own = own_token::excluded};
-  check(
-      [&](auto const&... of) { return retrieval<float, normaliser::none>(of..., table, without); });
-  check([&](auto const&... of) { return retrieval<float>(of..., table, without); });
+  check([&](auto const& of) { return retrieval<float, normaliser::none>(of, table, without); });
+  check([&](auto const& of) { return retrieval<float>(of, table, without); });
 }
 
 TEST(Retrieval, RefusesWhatDoesNotFit) {
@@ -259,23 +268,27 @@ TEST(Retrieval, RefusesWhatDoesNotFit) {
   auto const alpha = support::by_token<float const>(c.strength);
   auto const table = weights<float>().table();
   using op = retrieval<float>;
-  support::expect_error({"the nodes of retrieval are empty"}, [&] { op(c.in(), alpha, {}); });
+  wane::retrieval_inputs<float> const right{
+      .query = c.query, .key = c.key, .value = c.value, .alpha = alpha};
+  support::expect_error({"the nodes of retrieval are empty"}, [&] { op(right, {}); });
   for (double floor : {0., std::nan(""), HUGE_VAL})
-    support::expect_error({"floor", "finite"}, [&] { op(c.in(), alpha, table, {.floor = floor}); });
+    support::expect_error({"floor", "finite"}, [&] { op(right, table, {.floor = floor}); });
   support::expect_error({"scale", "finite"},
-                        [&] { op(c.in(), alpha, table, {.keys = {.scale = HUGE_VAL}}); });
-  auto in = c.in();
+                        [&] { op(right, table, {.keys = {.scale = HUGE_VAL}}); });
+  auto in = right;
   in.key.extent[3] = 4;
-  support::expect_error({"query", "rows 5", "must be 4"}, [&] { op(in, alpha, table); });
+  support::expect_error({"query", "rows 5", "must be 4"}, [&] { op(in, table); });
   auto const refused = [&](std::vector<std::string> const& pieces,
                            wane::token_view<float const> const& wrong) {
-    support::expect_error(pieces, [&] { wane::run(op(c.in(), wrong, table), c.output.view()); });
+    auto all = right;
+    all.alpha = wrong;
+    support::expect_error(pieces, [&] { wane::run(op(all, table), c.output.view()); });
   };
   refused({"alpha", "batch 1", "must be 2"}, {alpha.data, 1, 3, 4});
   refused({"alpha", "time 4", "must be 3"}, {alpha.data, 2, 4, 4});
   refused({"alpha", "heads 3", "must be 4"}, {alpha.data, 2, 3, 3});
   refused({"alpha has no data"}, {nullptr, 2, 3, 4});
-  op const good(c.in(), alpha, table);
+  op const good(right, table);
   wane::recurrent_state<float> narrow(2, 4, nodes * 5, 6), few(2, 4, 5, 7);
   support::expect_error({"state", "columns 6", "must be 7"},
                         [&] { wane::step(good, c.output.view(), narrow); });
@@ -286,9 +299,9 @@ TEST(Retrieval, RefusesWhatDoesNotFit) {
   };
   std::vector<float> written(2 * 3 * 4 * 20, -7.f);
   float* const to = written.data();
-  wrong({"gradient of key", "rows 20", "must be 5"}, {{{}, {to, 2, 3, 4, 20}, {}}, {}});
-  wrong({"gradient of value", "columns 7", "must be 6"}, {{{}, {}, {to, 2, 3, 4, 7}}, {}});
-  wrong({"gradient of alpha", "time 2", "must be 3"}, {{}, {to, 2, 2, 4}});
+  wrong({"gradient of key", "rows 20", "must be 5"}, {.key = {to, 2, 3, 4, 20}});
+  wrong({"gradient of value", "columns 7", "must be 6"}, {.value = {to, 2, 3, 4, 7}});
+  wrong({"gradient of alpha", "time 2", "must be 3"}, {.alpha = {to, 2, 2, 4}});
   EXPECT_EQ(written, std::vector<float>(written.size(), -7.f)) << "written in spite of the error";
   EXPECT_TRUE(std::isnan(c.output(0, 0, 0, 0)));
 }

@@ -21,7 +21,9 @@ class Rwkv7 : public testing::Test {
     inputs.scale = c.shape.options.scale.value_or(1);  // RWKV-7 has none
     inputs.log_decay = c.slow_decay, inputs.removal = c.removal, inputs.rate = c.rate;
     inputs.bonus = bonus;
-    c.expect(rwkv7<Io>(c.in(), c.slow_decay, {c.removal, c.rate, bonus}, c.shape.options), inputs,
+    auto in = c.rwkv7_in();
+    in.bonus = bonus;
+    c.expect(rwkv7<Io>(in, c.slow_decay, c.shape.options), inputs,
              [](auto&... token) { return support::naive_rwkv7<double>(token...); });
   }
 };

@@ -39,8 +39,11 @@ void expect_formula() {
     c.make_features(nodes, false);
     support::random_values random(3);
     c.strength.fill([&](auto...) { return random.uniform(0.1, 1); });
-    retrieval<Io, undecayed, T> const op(c.in(), support::by_token<Io const>(c.strength), table,
-                                         {c.shape.options, Own, 0.01});
+    retrieval<Io, undecayed, T> const op({.query = c.query,
+                                          .key = c.key,
+                                          .value = c.value,
+                                          .alpha = support::by_token<Io const>(c.strength)},
+                                         table, {c.shape.options, Own, 0.01});
     c.initial = {c.shape.sequences(), c.shape.heads, 1, op.shape().columns}, c.final = c.initial;
     for (auto& x : c.initial.values()) x = static_cast<widened<Io>>(random.uniform(0, 1));
     auto inputs = c.naive();
@@ -90,7 +93,10 @@ TEST(UndecayedRetrievalInParallelForm, IsEquation13) {
   retrieval_options const without{.own = excluded};
   auto const in = p.in(0, 300);
   auto const alpha = p.by_token(p.alpha, 0, 300);
-  run(retrieval<double, undecayed>(in, alpha, many.table(), without), to);
+  run(retrieval<double, undecayed>(
+          {.query = in.query, .key = in.key, .value = in.value, .alpha = alpha}, many.table(),
+          without),
+      to);
   support::nearness near;
   for (index h = 0; h < 2; ++h)
     for (index t = 0; t < 300; ++t)
@@ -115,13 +121,14 @@ TEST(UndecayedRetrievalFloor, DividesWhereADenominatorIsLess) {
     return sequence_view<std::remove_pointer_t<decltype(x)>>(x, 1, 2, 1, 1);
   };
   auto const table = weights<double>().table();
-  retrieval<double, undecayed> const op({one(query), one(key), one(value)}, {alpha, 1, 2, 1}, table,
-                                        {.floor = 0.5});
+  retrieval<double, undecayed> const op(
+      {.query = one(query), .key = one(key), .value = one(value), .alpha = {alpha, 1, 2, 1}}, table,
+      {.floor = 0.5});
   run(op, one(y));
   double const dy[] = {1, 0};
   EXPECT_NEAR(y[0], 4, 1e-12);
   EXPECT_NEAR(y[1], 5, 0.01);  // order 1 hardly fades, so y is nearly the mean
-  adjoint(op, one(dy), retrieval<double, undecayed>::gradients{{one(dq), one(dk), one(dv)}, {}});
+  adjoint(op, one(dy), {.query = one(dq), .key = one(dk), .value = one(dv)});
   EXPECT_NEAR(dq[0], 4, 1e-12);
   EXPECT_NEAR(dk[0], 16, 1e-12);
   EXPECT_NEAR(dv[0], 0.5, 1e-12);
@@ -144,14 +151,19 @@ void expect_gradients(double bound) {
   copy(c.output, exact.output);
   auto const gradients_of = [](auto& of) {
     using T = typename std::remove_cvref_t<decltype(of)>::io_type;
-    using op = retrieval<T, undecayed>;
     struct {
       tensor<T> query{2, 60, 4, 5}, key{2, 60, 4, 5}, value{2, 60, 4, 9}, alpha{2, 60, 4, 1};
     } to;
-    adjoint(
-        op(of.in(), support::by_token<T const>(of.strength), weights<widened<T>>().table()),
-        of.output.view(),
-        typename op::gradients{{to.query, to.key, to.value}, support::by_token(to.alpha.view())});
+    adjoint(retrieval<T, undecayed>({.query = of.query,
+                                     .key = of.key,
+                                     .value = of.value,
+                                     .alpha = support::by_token<T const>(of.strength)},
+                                    weights<widened<T>>().table()),
+            of.output.view(),
+            {.query = to.query,
+             .key = to.key,
+             .value = to.value,
+             .alpha = support::by_token(to.alpha.view())});
     std::vector<std::vector<double>> all;
     for (auto const* x : {&to.query, &to.key, &to.value, &to.alpha}) {
       all.emplace_back();
@@ -187,32 +199,33 @@ TEST(UndecayedRetrievalGradients, MayBeAbsent) {
   retrieval_problem<double, undecayed> q({2, 35, 2, 3, 5});
   auto const to = q.gradients();
   for (op::gradients const& alone :
-       {op::gradients{{to.in.query, {}, {}}, {}}, op::gradients{{{}, to.in.key, {}}, {}},
-        op::gradients{{{}, {}, to.in.value}, {}}, op::gradients{{}, to.alpha}, op::gradients{}})
+       {op::gradients{.query = to.query}, op::gradients{.key = to.key},
+        op::gradients{.value = to.value}, op::gradients{.alpha = to.alpha}, op::gradients{}})
     adjoint(q.make(0, 35), gradient, alone);
   auto const expect_same = [](auto const& x, auto const& y, index count) {
     for (index i = 0; i < count; ++i) ASSERT_EQ(x.data[i], y.data[i]) << i;
   };
-  expect_same(to.in.query, all.in.query, 2 * 35 * 2 * 3);
-  expect_same(to.in.key, all.in.key, 2 * 35 * 2 * 3);
-  expect_same(to.in.value, all.in.value, 2 * 35 * 2 * 5);
+  expect_same(to.query, all.query, 2 * 35 * 2 * 3);
+  expect_same(to.key, all.key, 2 * 35 * 2 * 3);
+  expect_same(to.value, all.value, 2 * 35 * 2 * 5);
   expect_same(to.alpha, all.alpha, 2 * 35 * 2);
 }
 
 TEST(UndecayedRetrievalErrors, SayWhatDoesNotFit) {
   memory_case<float> c({2, 3, 4, 5, 6});
-  auto const alpha = support::by_token<float const>(c.strength);
   auto const table = weights<float>().table();
   using op = retrieval<float, undecayed>;
-  support::expect_error({"the nodes of retrieval are empty"}, [&] { op(c.in(), alpha, {}); });
+  retrieval_inputs<float> in{.query = c.query,
+                             .key = c.key,
+                             .value = c.value,
+                             .alpha = support::by_token<float const>(c.strength)};
+  support::expect_error({"the nodes of retrieval are empty"}, [&] { op(in, {}); });
   for (double floor : {0., std::nan(""), HUGE_VAL})
-    support::expect_error({"floor", "finite"}, [&] { op(c.in(), alpha, table, {.floor = floor}); });
-  support::expect_error({"scale", "finite"},
-                        [&] { op(c.in(), alpha, table, {.keys = {.scale = HUGE_VAL}}); });
-  support::expect_error({"alpha has no data"}, [&] {
-    run(op(c.in(), {nullptr, 2, 3, 4}, table), c.output.view());
-  });
-  op const good(c.in(), alpha, table);
+    support::expect_error({"floor", "finite"}, [&] { op(in, table, {.floor = floor}); });
+  support::expect_error({"scale", "finite"}, [&] { op(in, table, {.keys = {.scale = HUGE_VAL}}); });
+  op const good(in, table);
+  in.alpha.data = nullptr;
+  support::expect_error({"alpha has no data"}, [&] { run(op(in, table), c.output.view()); });
   recurrent_state<float> state(good), wrong(2, 4, nodes * 5, 6);
   EXPECT_EQ(state.values().size(), 2 * 4 * (nodes * 5 * 6 + 5));
   support::expect_error({"state", "rows 20", "must be 1"},
@@ -223,11 +236,12 @@ TEST(UndecayedRetrievalErrors, SayWhatDoesNotFit) {
   auto const refuse = [&](std::vector<std::string> const& pieces, op::gradients const& gradients) {
     support::expect_error(pieces, [&] { adjoint(good, c.value.view(), gradients); });
   };
-  refuse({"gradient of key", "rows 20", "must be 5"}, {{{}, {to, 2, 3, 4, 20}, {}}, {}});
-  refuse({"gradient of value", "columns 7"}, {{{to, 2, 3, 4, 5}, {}, {to, 2, 3, 4, 7}}, {}});
-  refuse({"gradient of alpha", "time 2"}, {{{to, 2, 3, 4, 5}, {}, {}}, {to, 2, 2, 4}});
+  refuse({"gradient of key", "rows 20", "must be 5"}, {.key = {to, 2, 3, 4, 20}});
+  refuse({"gradient of value", "columns 7"},
+         {.query = {to, 2, 3, 4, 5}, .value = {to, 2, 3, 4, 7}});
+  refuse({"gradient of alpha", "time 2"}, {.query = {to, 2, 3, 4, 5}, .alpha = {to, 2, 2, 4}});
   support::expect_error({"output_gradient", "columns 5", "must be 6"}, [&] {
-    adjoint(good, c.query.view(), op::gradients{{{to, 2, 3, 4, 5}, {}, {}}, {}});
+    adjoint(good, c.query.view(), {.query = {to, 2, 3, 4, 5}});
   });
   EXPECT_EQ(written, std::vector<float>(written.size(), -7.f)) << "written in spite of the error";
 }

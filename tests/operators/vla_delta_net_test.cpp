@@ -26,8 +26,10 @@ TYPED_TEST(VlaDeltaNet, IsItsFormula) {
     c.strength.fill([&](auto...) { return random.uniform(0, 1); });
     auto inputs = c.naive();
     inputs.strength = c.strength;
-    c.expect(vla_delta_net<TypeParam>(c.in(), support::by_token<TypeParam const>(c.strength),
-                                      c.shape.options),
+    auto const in = c.delta_in();
+    c.expect(vla_delta_net<TypeParam>(
+                 {.query = in.query, .key = in.key, .value = in.value, .decay = in.strength},
+                 c.shape.options),
              inputs, [](auto&... token) { return support::naive_vla_delta<double>(token...); });
   });
 }
@@ -39,12 +41,14 @@ TEST(VlaDeltaNetRecall, IsNotThatOfAGatedDeltaNet) {
   double y[2];
   wane::sequence_view<double const> const k(key, 1, 2, 1, 1), v(value, 1, 2, 1, 1);
   wane::sequence_view<double> const to(y, 1, 2, 1, 1);
-  wane::run(vla_delta_net<double>({k, k, v}, {half, 1, 2, 1}, {.scale = 1}), to);
-  EXPECT_EQ(y[1], 4);
-  wane::run(wane::gated_delta_net<double>({k, k, v}, {ones, 1, 2, 1},
-                                          wane::token_view<double const>{log_half, 1, 2, 1},
-                                          {.scale = 1}),
+  wane::run(vla_delta_net<double>({.query = k, .key = k, .value = v, .decay = {half, 1, 2, 1}},
+                                  {.scale = 1}),
             to);
+  EXPECT_EQ(y[1], 4);
+  wane::run(
+      wane::gated_delta_net<double>({.query = k, .key = k, .value = v, .strength = {ones, 1, 2, 1}},
+                                    {log_half, 1, 2, 1}, {.scale = 1}),
+      to);
   EXPECT_NEAR(y[1], 8, 1e-14);
 }
 

@@ -161,9 +161,9 @@ TEST(VlaForgetting, StaysBoundedOverAMillionTokens) {
   double const slow = log_decay;
   auto const memory = [&]<class T>(std::vector<T> const& k, std::vector<T> const& v, T const& g) {
     sequence_view<T const> const of_keys(k.data(), 1, tokens, 1, rows);
-    return vla<T, rls, token_view<T const>>({of_keys, of_keys, {v.data(), 1, tokens, 1, 1}},
-                                            {&g, {1, tokens, 1}, {0, 0, 0}},
-                                            {.lambda = double(lambda), .memory_fades = false});
+    return vla<T, rls, token_view<T const>>(
+        {.query = of_keys, .key = of_keys, .value = {v.data(), 1, tokens, 1, 1}},
+        {&g, {1, tokens, 1}, {0, 0, 0}}, {.lambda = double(lambda), .memory_fades = false});
   };
   recurrent_state<float> state(1, 1, rows, 1 + rows + 1);
   run(memory(key, value, log_decay), sequence_view<float>(y.data(), 1, tokens, 1, 1),
@@ -219,7 +219,8 @@ TEST(VlaForgetting, TakesATaperedGate) {
     using vla_problem::vla_problem;
     tapered const* computed = nullptr;
     vla<double, rls, tapered> make(index begin, index end) const {
-      return {this->in(begin, end), *computed, this->options};
+      auto const in = this->in(begin, end);
+      return {{.query = in.query, .key = in.key, .value = in.value}, *computed, this->options};
     }
   };
   tapered const computed({of_heads(log_decay)}, {{of_heads(alpha)}, 10});

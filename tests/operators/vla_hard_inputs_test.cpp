@@ -34,7 +34,9 @@ struct numbers {
   static wane::sequence_view<float> columns(std::vector<float>& x) {
     return {x.data(), B, T, H, V};
   }
-  wane::vla_inputs<float> in() { return {rows(query), rows(key), columns(value)}; }
+  wane::vla_inputs<float> in() {
+    return {.query = rows(query), .key = rows(key), .value = columns(value)};
+  }
   template <wane::write_rule Rule = rls>
   std::vector<float> const& run(vla_options const& options = {}) {
     wane::run(vla<float, Rule>(in(), options), columns(y));
@@ -87,9 +89,10 @@ TEST(VlaHardInputs, AKeyOfZeros) {
   wane::recurrent_state<float> with(vla<float, unit>(x.in())), without(with);
   auto const to = [&](index end, auto& state) {
     auto const part = [end](auto const& all) { return all.tokens(0, end); };
-    wane::run(
-        vla<float, unit>({part(x.rows(x.query)), part(x.rows(x.key)), part(x.columns(x.value))}),
-        part(x.columns(x.y)), wane::run_options<float>{.final = state});
+    wane::run(vla<float, unit>({.query = part(x.rows(x.query)),
+                                .key = part(x.rows(x.key)),
+                                .value = part(x.columns(x.value))}),
+              part(x.columns(x.y)), wane::run_options<float>{.final = state});
   };
   to(8, with), to(7, without);
   for (std::size_t i = 0; i < K * (V + K); ++i)
@@ -142,11 +145,10 @@ TEST(VlaGradient, OfLambda) {
     std::vector<double> q(x.query.begin(), x.query.end()), k(x.key.begin(), x.key.end()),
         v(x.value.begin(), x.value.end()), y(v.size()), lambda{0.1, 0.3}, found(H, -7.);
     auto const op = [&] {
-      return vla<double, unit>({{q.data(), B, T, H, K},
-                                {k.data(), B, T, H, K},
-                                {v.data(), B, T, H, V},
-                                {},
-                                {lambda.data(), H}},
+      return vla<double, unit>({.query = {q.data(), B, T, H, K},
+                                .key = {k.data(), B, T, H, K},
+                                .value = {v.data(), B, T, H, V},
+                                .lambda = {lambda.data(), H}},
                                {.refresh = {every, 0.01}});
     };
     wane::sequence_view<double> const output(y.data(), B, T, H, V);
@@ -157,9 +159,7 @@ TEST(VlaGradient, OfLambda) {
       return sum;
     };
     loss();
-    vla<double, unit>::gradients to{{}};
-    to.lambda = {found.data(), H};
-    wane::adjoint(op(), output, to);
+    wane::adjoint(op(), output, {.lambda = {found.data(), H}});
     for (std::size_t h = 0; h < H; ++h) {
       double const at = lambda[h], by = 1e-5;
       auto const shifted = [&](double d) {
@@ -201,7 +201,8 @@ TEST(VlaWrongInput, IsRefused) {
   };
   refused({"direction is given", "rls"}, x, [&] { return vla<float>(given(x.rows(x.direction))); });
   refused({"query", "rows 6", "must be 5"}, x, [&] {
-    return vla<float, unit>({x.rows(x.query), {x.key.data(), B, T, H, 5}, x.columns(x.value)});
+    return vla<float, unit>(
+        {.query = x.rows(x.query), .key = {x.key.data(), B, T, H, 5}, .value = x.columns(x.value)});
   });
   refused({"direction", "time 3", "must be 40"}, x, [&] {
     return vla<float, unit>(given({x.direction.data(), B, 3, H, K}));
@@ -219,12 +220,12 @@ TEST(VlaWrongInput, IsRefused) {
   expect_error({"final", "columns 5", "must be 11"}, [&] {
     wane::run(vla<float>(x.in()), x.columns(x.y), wane::run_options<float>{.final = small});
   });
-  vla<float>::gradients to{{}};
-  to.direction = x.rows(x.direction);
-  expect_error({"the gradient of direction", "keys are they"},
-               [&] { wane::adjoint(vla<float>(x.in()), x.columns(x.y), to); });
-  wane::vla_inputs<float> const many({x.query.data(), 1, 0, 1, 2000}, {x.key.data(), 1, 0, 1, 2000},
-                                     {x.value.data(), 1, 0, 1, 1});
+  expect_error({"the gradient of direction", "keys are they"}, [&] {
+    wane::adjoint(vla<float>(x.in()), x.columns(x.y), {.direction = x.rows(x.direction)});
+  });
+  wane::vla_inputs<float> const many{.query = {x.query.data(), 1, 0, 1, 2000},
+                                     .key = {x.key.data(), 1, 0, 1, 2000},
+                                     .value = {x.value.data(), 1, 0, 1, 1}};
   expect_error({"key has 2000 rows", "1024"}, [&] { (void)vla<float>(many); });
 }
 

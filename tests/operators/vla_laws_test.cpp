@@ -91,7 +91,7 @@ struct divided_problem : vla_problem<double, unit, directions> {
   }
   typename op_type::gradients gradients() {
     return {vla_problem::gradients(),
-            {{features.query.gradient_view(), features.key.gradient_view(), {}}, {}}};
+            {.query = features.query.gradient_view(), .key = features.key.gradient_view()}};
   }
 };
 

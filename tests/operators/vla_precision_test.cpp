@@ -45,8 +45,9 @@ struct tokens {
     auto const view_of = [&](std::vector<Io> const& x, rows_of_tokens const& of) {
       return wane::sequence_view<Io const>(x.data(), 1, of.rows(), 1, of.cols());
     };
-    vla<Io, Rule> const op({view_of(q, query), view_of(k, key), view_of(v, value)},
-                           {.lambda = lambda, .normalise = false});
+    vla<Io, Rule> const op(
+        {.query = view_of(q, query), .key = view_of(k, key), .value = view_of(v, value)},
+        {.lambda = lambda, .normalise = false});
     std::vector<Io> y(v.size());
     wane::sequence_view<Io> const output(y.data(), 1, value.rows(), 1, value.cols());
     wane::recurrent_state<Io> state(op);

@@ -56,9 +56,9 @@ struct vla_case {
 
   template <wane::write_rule Rule>
   vla<Io, Rule> op() const {
-    wane::vla_inputs<Io> in(query.view(), key.view(), value.view());
-    if (shape.directions) in.direction = direction.view();
-    in.lambda = {lambda.data(), shape.heads};
+    wane::vla_inputs<Io> in{
+        .query = query, .key = key, .value = value, .lambda = {lambda.data(), shape.heads}};
+    if (shape.directions) in.direction = direction;
     return vla<Io, Rule>(in, shape.options);
   }
 
@@ -162,9 +162,10 @@ TYPED_TEST(Vla, Refreshed) {
 // For directions of length c, M / c^2 is that of lambda / c^2 and of length 1.
 TEST(VlaLength, IsALambda) {
   vla_case<double> c({1, 40, 1, 6, 5, 1, true, {.lambda = 0.1, .epsilon = 0}});
-  auto in =
-      wane::vla_inputs<double>(c.query.view(), c.key.view(), c.value.view(), c.direction.view());
-  run(vla<double, unit>(in, {.lambda = 0.1 * 0.25, .length = 0.5, .epsilon = 0}), c.output.view());
+  run(vla<double, unit>(
+          {.query = c.query, .key = c.key, .value = c.value, .direction = c.direction},
+          {.lambda = 0.1 * 0.25, .length = 0.5, .epsilon = 0}),
+      c.output.view());
   EXPECT_LE(c.error(unit), 1e-12);
 }
 
@@ -204,8 +205,10 @@ TEST(VlaLeastSquares, AreSolvedAfterEveryToken) {
   wane::recurrent_state<double> state(1, 1, rows, columns + rows);
   for (index t = 0; t < time; ++t) {
     auto const own = [t](auto const& x) { return x.view().tokens(t, t + 1); };
-    wane::vla_inputs<double> in(own(c.query), own(c.key), own(c.value));
-    in.lambda = {c.lambda.data(), 1};
+    wane::vla_inputs<double> const in{.query = own(c.query),
+                                      .key = own(c.key),
+                                      .value = own(c.value),
+                                      .lambda = {c.lambda.data(), 1}};
     run(vla<double>(in, c.shape.options), c.output.view().tokens(t, t + 1),
         wane::run_options<double>{.initial = std::as_const(state), .final = state});
     Eigen::VectorXd key(rows), value(columns);

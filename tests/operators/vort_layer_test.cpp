@@ -40,7 +40,8 @@ struct vort_problem : retrieval_problem<T, Normaliser> {
   op make(index begin, index end) const {
     auto const part = [&](auto const& x) { return x.view().tokens(begin, end); };
     return {retrieval_problem<T, Normaliser>::make(begin, end),
-            {{part(near_query), part(near_key), part(this->value)}, {.window = window}}};
+            {{.query = part(near_query), .key = part(near_key), .value = part(this->value)},
+             {.window = window}}};
   }
   std::array<std::span<T>, 6> inputs() {
     auto const [q, k, v, orders] = retrieval_problem<T, Normaliser>::inputs();
@@ -54,7 +55,9 @@ struct vort_problem : retrieval_problem<T, Normaliser> {
   }
   typename op::gradients gradients() {
     return {retrieval_problem<T, Normaliser>::gradients(),
-            {near_query.gradient_view(), near_key.gradient_view(), near_value.gradient_view()}};
+            {.query = near_query.gradient_view(),
+             .key = near_key.gradient_view(),
+             .value = near_value.gradient_view()}};
   }
 
  private:
@@ -157,7 +160,7 @@ TEST(VortLayerAdjoint, OfPackedSequencesIsThatOfEach) {
     own.values.data += n * own.values.stride[0], own.values.extent[0] = 1, own.positions = nullptr;
     auto to = alone.gradients();
     auto const cut = [&](auto& x) { x = x.tokens(begin, end); };
-    cut(to.first.in.query), cut(to.first.in.key), cut(to.first.in.value), cut(to.first.alpha);
+    cut(to.first.query), cut(to.first.key), cut(to.first.value), cut(to.first.alpha);
     cut(to.second.query), cut(to.second.key), cut(to.second.value);
     adjoint(alone.make(begin, end), g.tokens(begin, end), to,
             adjoint_options<double>{.final_gradient = own});
@@ -186,8 +189,10 @@ void expect_rounded_once(double bound) {
       return sequence_view<To const>(as(x), 1, T, H, n);
     };
     return vort_layer<To>{
-        {{of(q, F), of(k, F), of(v, V)}, {as(alpha), 1, T, H}, exact.weights.table()},
-        {{of(near_q, keys), of(near_k, keys), of(v, V)}, {.window = window}}};
+        {{.query = of(q, F), .key = of(k, F), .value = of(v, V), .alpha = {as(alpha), 1, T, H}},
+         exact.weights.table()},
+        {{.query = of(near_q, keys), .key = of(near_k, keys), .value = of(v, V)},
+         {.window = window}}};
   };
   std::vector<std::vector<float>> wide;
   wide.reserve(6);
@@ -226,7 +231,8 @@ TEST(VortLayerErrors, SayWhatDoesNotFit) {
                         [&] { layer(op.first(), p.make(0, 8).second()); });
   auto const in = p.in(0, 9);
   support::expect_error({"second part", "output columns 6", "must be 5"}, [&] {
-    layer(op.first(), {{in.query, in.key, in.value}, {.window = 4, .entropy = true}});
+    layer(op.first(),
+          {{.query = in.query, .key = in.key, .value = in.value}, {.window = 4, .entropy = true}});
   });
   recurrent_state<float> state(op), small(2, 2, 1, 7);
   support::expect_error({"state", "columns 7"}, [&] { step(op, to, small); });

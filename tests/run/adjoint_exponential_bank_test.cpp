@@ -40,11 +40,12 @@ class bank_gradients {
   }
   void find() {
     index const heads = run.shape.of.heads, rows = run.shape.rows;
-    typename bank_case<Io>::op_type::gradients const to{values.view(),
-                                                        {log_decay.data(), heads, rows},
-                                                        {key.data(), heads, rows},
-                                                        {query.data(), heads, rows},
-                                                        {direct.data(), heads}};
+    typename bank_case<Io>::op_type::gradients const to{
+        .value = values,
+        .log_decay = {log_decay.data(), heads, rows},
+        .key = {key.data(), heads, rows},
+        .query = {query.data(), heads, rows},
+        .direct = {direct.data(), heads}};
     wane::adjoint_options<Io> options;
     if (run.shape.of.carries) options.initial = std::as_const(run.initial);
     options.final_gradient = std::as_const(last);

@@ -74,15 +74,12 @@ TEST(AdjointOfLinearRecurrence, OfFloatsAndStoredTypesIsTheDerivative) {
 
 TEST(AdjointOfLinearRecurrence, MayLeaveOutAnyGradient) {
   linear_gradients<decay_as::log, double> all({.time = 70, .columns = 5}), some(all.run.shape);
-  using gradients = decltype(all)::op_type::gradients;
   all.find();
-  wane::adjoint(some.run.op(), some.output_gradient.view(), gradients{{}, some.drive.view()},
-                some.options());
+  wane::adjoint(some.run.op(), some.output_gradient.view(), {.drive = some.drive}, some.options());
   auto without = some.options();
   without.initial_gradient = {};
-  wane::adjoint(some.run.op(), some.output_gradient.view(), gradients{some.decay.view(), {}},
-                without);
-  wane::adjoint(some.run.op(), some.output_gradient.view(), gradients{}, without);
+  wane::adjoint(some.run.op(), some.output_gradient.view(), {.decay = some.decay}, without);
+  wane::adjoint(some.run.op(), some.output_gradient.view(), {}, without);
   all.decay.for_each([&](index b, index t, index h, index c) {
     EXPECT_EQ(all.decay(b, t, h, c), some.decay(b, t, h, c));
     EXPECT_EQ(all.drive(b, t, h, c), some.drive(b, t, h, c));

@@ -23,7 +23,8 @@ struct small {
   std::vector<float> decay = std::vector<float>(12, -0.5f), drive = std::vector<float>(12, 1.f);
   template <decay_as Form>
   linear_recurrence<Form, float> as() const {
-    return {{decay.data(), 1, 3, 2, 2}, {drive.data(), 1, 3, 2, 2}};
+    return linear_recurrence<Form, float>(
+        {.decay = {decay.data(), 1, 3, 2, 2}, .drive = {drive.data(), 1, 3, 2, 2}});
   }
 };
 
@@ -81,10 +82,11 @@ TEST(CheckValues, LooksAtEveryTermOfAKeyedMemory) {
 TEST(CheckValues, ARunRefusesABankWhoseParametersAreNoDecays) {
   std::vector<float> log_decay{-1, -2}, key{1, 1}, query{1, 1}, v(8), y(8, 5.f);
   auto const go = [&] {
-    run(exponential_bank<float>(
-            {{log_decay.data(), 1, 2}, {key.data(), 1, 2}, {query.data(), 1, 2}},
-            {v.data(), 1, 8, 1, 1}),
-        sequence_view<float>(y.data(), 1, 8, 1, 1));
+    run(exponential_bank<float>({.value = {v.data(), 1, 8, 1, 1},
+                                 .log_decay = {log_decay.data(), 1, 2},
+                                 .key = {key.data(), 1, 2},
+                                 .query = {query.data(), 1, 2}}),
+        {y.data(), 1, 8, 1, 1});
   };
   EXPECT_NO_THROW(go());
   y.assign(8, 5.f);

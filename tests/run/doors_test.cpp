@@ -58,7 +58,7 @@ std::string_view passes(Op const& op, typename Op::gradients const& gradients, n
 TEST(Doors, GiveEveryPassOfEveryForm) {
   numbers const q(tokens, rows), k(tokens, rows), v(tokens, columns), one(tokens, 1);
   numbers dv(tokens, columns), other(tokens, 1);
-  wane::keyed_inputs<float> const in{q, k, v};
+  wane::keyed_inputs<float> const in{.query = q, .key = k, .value = v};
   std::vector<float> const rates(rows, -0.01f), angles(rows, 0.3f), half_lives(rows, 0.01f);
   std::vector<std::complex<float>> const read_out(rows, {0.1f, 0.2f});
   auto const of_nodes = [](auto const& x) {
@@ -66,35 +66,39 @@ TEST(Doors, GiveEveryPassOfEveryForm) {
                                                                                           1, rows);
   };
 
-  wane::linear_recurrence<wane::decay_as::factor, float> const scan(v, v);
-  EXPECT_EQ(passes(scan, {{}, dv.view()}, dv), "channels");
+  wane::linear_recurrence<wane::decay_as::factor, float> const scan({.decay = v, .drive = v});
+  EXPECT_EQ(passes(scan, {.drive = dv.view()}, dv), "channels");
 
-  wane::gla<float, wane::no_gate> const memory(in, {});
-  EXPECT_EQ(passes(memory, {{{}, {}, dv.view()}, {}}, dv), "panels");
+  wane::gla const memory(in, wane::no_gate());
+  EXPECT_EQ(passes(memory, {.value = dv.view()}, dv), "panels");
 
-  wane::linear_attention<float, wane::no_gate> const mean(in);
-  EXPECT_EQ(passes(mean, {{{}, {}, dv.view()}}, dv), "panels");
+  wane::linear_attention<float> const mean(in);
+  EXPECT_EQ(passes(mean, {.value = dv.view()}, dv), "panels");
 
-  wane::vla<float, wane::write_rule::rls> const vla(in);
-  EXPECT_EQ(passes(vla, {{{}, {}, dv.view()}}, dv), "penalty");
+  wane::vla<float> const vla({.query = q, .key = k, .value = v});
+  EXPECT_EQ(passes(vla, {.value = dv.view()}, dv), "penalty");
 
   wane::local_attention<float> const recent(in, {.window = 8});
-  EXPECT_EQ(passes(recent, {{}, {}, dv.view()}, dv), "in_order");
+  EXPECT_EQ(passes(recent, {.value = dv.view()}, dv), "in_order");
 
-  wane::exponential_bank<float> const bank({of_nodes(rates), of_nodes(half_lives), of_nodes(rates)},
-                                           v);
-  EXPECT_EQ(passes(bank, {dv.view(), {}, {}, {}, {}}, dv), "lags");
+  wane::exponential_bank<float> const bank({.value = v,
+                                            .log_decay = of_nodes(rates),
+                                            .key = of_nodes(half_lives),
+                                            .query = of_nodes(rates)});
+  EXPECT_EQ(passes(bank, {.value = dv.view()}, dv), "lags");
 
-  wane::laplace<float> const nodes(
-      {of_nodes(half_lives), of_nodes(angles), {read_out.data(), 1, rows, 1}}, v);
+  wane::laplace<float> const nodes({.sigma = of_nodes(half_lives),
+                                    .omega = of_nodes(angles),
+                                    .read_out = {read_out.data(), 1, rows, 1}},
+                                   v);
   EXPECT_EQ(passes(nodes, {dv.view()}, dv), "poles");
 
   wane::laplace_coefficients const coefficients(nodes);
   EXPECT_EQ(passes(coefficients, {dv.view()}, dv), "coefficients");
 
-  wane::quotient_of const quotient(memory, wane::gla<float, wane::no_gate>({q, k, one}, {}));
-  EXPECT_EQ(passes(quotient, {{{{}, {}, dv.view()}, {}}, {{{}, {}, other.view()}, {}}}, dv),
-            "pairs");
+  wane::gla<float, wane::no_gate> const below({.query = q, .key = k, .value = one}, {});
+  wane::quotient_of const quotient(memory, below);
+  EXPECT_EQ(passes(quotient, {{.value = dv.view()}, {.value = other.view()}}, dv), "pairs");
 }
 
 }  // namespace

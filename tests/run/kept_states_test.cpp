@@ -26,11 +26,13 @@ wane::view<T, 4> one_of(wane::view<T, 4> x, index n) {
 
 // The operator of a case on tokens [begin, end) of row b.
 auto part_of(linear const& run, index b, index begin, index end) {
-  return linear::op_type(one_of(run.decay.view(), b).tokens(begin, end),
-                         one_of(run.drive.view(), b).tokens(begin, end));
+  return linear::op_type({.decay = one_of(run.decay.view(), b).tokens(begin, end),
+                          .drive = one_of(run.drive.view(), b).tokens(begin, end)});
 }
 auto part_of(bank const& run, index b, index begin, index end) {
-  return bank::op_type(run.nodes(), one_of(run.values.view(), b).tokens(begin, end));
+  auto in = run.in();
+  in.value = one_of(run.values.view(), b).tokens(begin, end);
+  return bank::op_type(in);
 }
 
 // The state of sequence n after its first tokens, by a run of these alone.

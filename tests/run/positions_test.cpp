@@ -26,8 +26,8 @@ struct inputs {
   wane::view<float const, 1> of_head{taper.data(), 1};
 
   auto memory(wane::taper<float> const& how) const {
-    wane::softplus_gate const gate(of_tokens, {}, {}, how);
-    return wane::gla<float, std::remove_const_t<decltype(gate)>>({all, all, all}, gate);
+    return wane::gla({.query = all, .key = all, .value = all},
+                     wane::softplus_gate(of_tokens, {.taper = how}));
   }
 };
 
@@ -59,7 +59,8 @@ TEST(Positions, AreNeededByTapers) {
   inputs const x;
   expect_positions(x.memory({x.of_head}), true);
   expect_positions(x.memory({}), false);
-  wane::mamba2_inputs<float> in{x.all, x.of_tokens, {x.A.data(), 1}, x.all, x.all};
+  wane::mamba2_inputs<float> in{
+      .x = x.all, .dt = x.of_tokens, .A = {x.A.data(), 1}, .B = x.all, .C = x.all};
   expect_positions(wane::mamba2<float>(in), false);
   in.taper = x.of_head;
   expect_positions(wane::mamba2<float>(in), true);
@@ -67,7 +68,8 @@ TEST(Positions, AreNeededByTapers) {
 
 TEST(Positions, AreNeededByRings) {
   inputs const x;
-  expect_positions(wane::local_attention<float>({x.all, x.all, x.all}, {.window = 2}), true);
+  wane::keyed_inputs<float> const in{.query = x.all, .key = x.all, .value = x.all};
+  expect_positions(wane::local_attention<float>(in, {.window = 2}), true);
   using wane::spectra::window_shape;
   support::laplace_problem<double, window_shape::rectangular> const ends({.batch = 1, .tokens = 2});
   support::laplace_problem<double, window_shape::gaussian> const fades({.batch = 1, .tokens = 2});
@@ -91,10 +93,9 @@ TEST(Positions, AreNeededByAdjoints) {
   wane::adjoint_options<float> options;
   options.initial = bare;
   std::vector<float> query(4);
-  typename decltype(op)::gradients to{};
-  to.in.query = {query.data(), 1, 2, 1, 2};
-  support::expect_error({"initial has no positions"},
-                        [&] { wane::adjoint(op, x.all, to, options); });
+  support::expect_error({"initial has no positions"}, [&] {
+    wane::adjoint(op, x.all, {.query = {query.data(), 1, 2, 1, 2}}, options);
+  });
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ TEST(Run, OfNoTokensReturnsTheInitialState) {
   EXPECT_EQ(bank.final.values(), bank.initial.values());
   // Nothing to read or write: no data is needed either.
   wane::sequence_view<float> const nothing(nullptr, 2, 0, 3, 5);
-  wane::run(wane::linear_recurrence<decay_as::log, float>(nothing, nothing), nothing);
+  wane::run(wane::linear_recurrence<decay_as::log, float>({.decay = nothing, .drive = nothing}),
+            nothing);
 }
 
 TEST(Run, WithoutFinalStateGivesTheSameOutput) {
@@ -121,8 +122,8 @@ TEST(Run, OverMoreThan2To40TokensByPiecesOfItsView) {
   wane::sequence_view<float> const last(&y, {1, far, 1, 1}, {0, 0, 0, 0});
   wane::recurrent_state<float> state(1, 1, 1, 1);
   state.positions()[0] = far - 3;
-  wane::linear_recurrence<decay_as::log, float> const op(a.tokens(far - 3, far),
-                                                         b.tokens(far - 3, far));
+  wane::linear_recurrence<decay_as::log, float> const op(
+      {.decay = a.tokens(far - 3, far), .drive = b.tokens(far - 3, far)});
   wane::step(op, last.tokens(far - 3, far), static_cast<wane::state_view<float>>(state));
   EXPECT_NEAR(y, 1 + std::exp(-0.5) + std::exp(-1.0), 1e-6);
   EXPECT_EQ(state.positions()[0], far);

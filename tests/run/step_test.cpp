@@ -46,11 +46,11 @@ TEST(Step, AllocatesNothing) {
   for (index columns : {5, 33, 200}) {
     support::tensor<float> k(2, 3, 2, 4), v(2, 3, 2, columns), mean(2, 3, 2, columns);
     k.fill([](auto...) { return 1; }), v.fill([](auto...) { return 1; });
-    wane::linear_attention<float> const attention({k, k, v});
+    wane::linear_attention<float> const attention({.query = k, .key = k, .value = v});
     wane::recurrent_state<float> d(attention);
     EXPECT_EQ(allocations_of_step(attention, mean.view(), static_cast<wane::state_view<float>>(d)),
               0);
-    wane::local_attention<float> const local({k, k, v}, {.window = 100});
+    wane::local_attention<float> const local({.query = k, .key = k, .value = v}, {.window = 100});
     wane::recurrent_state<float> e(local);
     EXPECT_EQ(allocations_of_step(local, mean.view(), static_cast<wane::state_view<float>>(e)), 0);
     wane::sum_of const both(attention, local);
@@ -101,8 +101,8 @@ TEST(Step, TokenByTokenIsTheRun) {
     wane::recurrent_state<float> state = run.initial;
     support::tensor<float> y(2, 80, 2, columns);
     for (index t = 0; t < 80; ++t) {
-      wane::linear_recurrence<decay_as::log, float> const token(run.decay.view().tokens(t, t + 1),
-                                                                run.drive.view().tokens(t, t + 1));
+      wane::linear_recurrence<decay_as::log, float> const token(
+          {.decay = run.decay.view().tokens(t, t + 1), .drive = run.drive.view().tokens(t, t + 1)});
       wane::step(token, y.view().tokens(t, t + 1), static_cast<wane::state_view<float>>(state));
     }
     support::nearness near;

@@ -129,7 +129,7 @@ TEST(Threads, ThatShareASequenceDoSoInPlaceWithResetsNaNAndLargeFactors) {
 TEST(Threads, OfNoSequencesAtAllDoNothing) {
   std::vector<index> const none = {0};
   wane::sequence_view<float> const empty(nullptr, 1, 0, 1, 5);
-  wane::linear_recurrence<decay_as::log, float> const op(empty, empty);
+  wane::linear_recurrence<decay_as::log, float> const op({.decay = empty, .drive = empty});
   for (int threads : {1, 2})
     EXPECT_NO_THROW(
         wane::run(op, empty, wane::run_options<float>{.packed = {none}, .threads = threads}));

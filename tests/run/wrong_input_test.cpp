@@ -37,7 +37,8 @@ class WrongInput : public testing::Test {
     for (index p : state.positions()) EXPECT_EQ(p, 0);
   }
 
-  recurrence op() { return recurrence(whole(decay), whole(drive)); }
+  static recurrence of(view a, view b) { return recurrence({.decay = a, .drive = b}); }
+  recurrence op() { return of(whole(decay), whole(drive)); }
   static view whole(std::vector<float>& x) { return {x.data(), batch, time, heads, columns}; }
 
   // `run` and `adjoint` must both refuse their output (or its gradient) and say `pieces`.
@@ -45,7 +46,7 @@ class WrongInput : public testing::Test {
     options.final = state;
     expect_error(pieces, [&] { wane::run(op(), y, options); });
     expect_error(pieces, [&] {
-      wane::adjoint(op(), y, recurrence::gradients{whole(gradient), whole(gradient)});
+      wane::adjoint(op(), y, {.decay = whole(gradient), .drive = whole(gradient)});
     });
     expect_error(pieces, [&] { wane::step(op(), y, wane::state_view<float>(state)); });
   }
@@ -54,8 +55,7 @@ class WrongInput : public testing::Test {
   }
   void adjoint_refused(std::vector<std::string> pieces) {
     expect_error(pieces, [&] {
-      wane::adjoint(op(), whole(drive), recurrence::gradients{whole(gradient), {}},
-                    adjoint_options);
+      wane::adjoint(op(), whole(drive), {.decay = whole(gradient)}, adjoint_options);
     });
   }
 };
@@ -125,12 +125,11 @@ TEST_F(WrongInput, PackedSequencesThatDoNotFit) {
     std::vector<index> const& starts = one_wrong.first;
     std::string const message = one_wrong.second;
     wane::run_options<float> const one{.packed = {starts}};
-    recurrence const row({decay.data(), 1, 5, 1, 4}, {drive.data(), 1, 5, 1, 4});
+    recurrence const row = of({decay.data(), 1, 5, 1, 4}, {drive.data(), 1, 5, 1, 4});
     view const y(output.data(), 1, 5, 1, 4);
     expect_error({message}, [&] { wane::run(row, y, one); });
     expect_error({message}, [&] {
-      wane::adjoint(row, y, recurrence::gradients{},
-                    wane::adjoint_options<float>{.packed = {starts}});
+      wane::adjoint(row, y, {}, wane::adjoint_options<float>{.packed = {starts}});
     });
   }
 }
@@ -154,7 +153,7 @@ TEST_F(WrongInput, LengthsThatDoNotFit) {
 
 TEST_F(WrongInput, LengthsOfPackedSequences) {
   std::vector<index> const starts = {0, 5}, lengths = {5};
-  recurrence const row({decay.data(), 1, 5, 1, 4}, {drive.data(), 1, 5, 1, 4});
+  recurrence const row = of({decay.data(), 1, 5, 1, 4}, {drive.data(), 1, 5, 1, 4});
   expect_error({"packed and lengths", "at most one"}, [&] {
     wane::run(row, view(output.data(), 1, 5, 1, 4),
               wane::run_options<float>{.packed = {starts}, .lengths = lengths});
@@ -163,7 +162,7 @@ TEST_F(WrongInput, LengthsOfPackedSequences) {
 
 TEST_F(WrongInput, AStateForEveryRowWhereEveryPackedSequenceNeedsOne) {
   std::vector<index> const starts = {0, 2, 2, 5};
-  recurrence const row({decay.data(), 1, 5, 1, 4}, {drive.data(), 1, 5, 1, 4});
+  recurrence const row = of({decay.data(), 1, 5, 1, 4}, {drive.data(), 1, 5, 1, 4});
   wane::recurrent_state<float> one(row);
   expect_error({"final", "sequences 1", "must be 3"}, [&] {
     wane::run(row, view(output.data(), 1, 5, 1, 4),
@@ -177,32 +176,27 @@ TEST_F(WrongInput, DecayAndDriveOfDifferentShapes) {
     view other = whole(decay);
     other.extent[i] += 1;
     expect_error({"decay", std::to_string(right[i] + 1), std::to_string(right[i])},
-                 [&] { recurrence(other, whole(drive)); });
+                 [&] { of(other, whole(drive)); });
   }
 }
 
 TEST_F(WrongInput, TensorsWithoutData) {
   view const nothing(nullptr, batch, time, heads, columns);
-  expect_error({"decay", "no data"},
-               [&] { wane::run(recurrence(nothing, whole(drive)), whole(output)); });
-  expect_error({"drive", "no data"},
-               [&] { wane::run(recurrence(whole(decay), nothing), whole(output)); });
+  expect_error({"decay", "no data"}, [&] { wane::run(of(nothing, whole(drive)), whole(output)); });
+  expect_error({"drive", "no data"}, [&] { wane::run(of(whole(decay), nothing), whole(output)); });
   expect_error({"drive", "no data"}, [&] {
-    wane::step(recurrence(whole(decay), nothing), whole(output), wane::state_view<float>(state));
+    wane::step(of(whole(decay), nothing), whole(output), wane::state_view<float>(state));
   });
-  expect_error({"decay", "no data"}, [&] {
-    wane::adjoint(recurrence(nothing, whole(drive)), whole(drive), recurrence::gradients{});
-  });
+  expect_error({"decay", "no data"},
+               [&] { wane::adjoint(of(nothing, whole(drive)), whole(drive), {}); });
 }
 
 TEST_F(WrongInput, GradientsOfAnotherShape) {
   view const fewer(gradient.data(), batch, time, heads, 3);
-  expect_error({"drive", "3", "must"}, [&] {
-    wane::adjoint(op(), whole(drive), recurrence::gradients{{}, fewer});
-  });
-  expect_error({"decay", "3", "must"}, [&] {
-    wane::adjoint(op(), whole(drive), recurrence::gradients{fewer, {}});
-  });
+  expect_error({"drive", "3", "must"},
+               [&] { wane::adjoint(op(), whole(drive), {.drive = fewer}); });
+  expect_error({"decay", "3", "must"},
+               [&] { wane::adjoint(op(), whole(drive), {.decay = fewer}); });
 }
 
 TEST_F(WrongInput, ExtentsThatAreNegativeOrZero) {
@@ -211,14 +205,14 @@ TEST_F(WrongInput, ExtentsThatAreNegativeOrZero) {
     auto const refuse = [&](char const* what, index b, index h, index c) {
       view const x(drive.data(), b, time, h, c);
       expect_error({what, is, "must be 1 or more"},
-                   [&] { wane::run(recurrence(x, x), view(output.data(), b, time, h, c)); });
+                   [&] { wane::run(of(x, x), view(output.data(), b, time, h, c)); });
     };
     refuse("batch", bad, heads, columns);
     refuse("heads", batch, bad, columns);
     refuse("columns", batch, heads, bad);
   }
   view const x(drive.data(), batch, -2, heads, columns);
-  expect_error({"time", "-2", "0 or more"}, [&] { wane::run(recurrence(x, x), x); });
+  expect_error({"time", "-2", "0 or more"}, [&] { wane::run(of(x, x), x); });
 }
 
 TEST_F(WrongInput, EffectsWithoutData) {

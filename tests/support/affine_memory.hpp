@@ -8,7 +8,7 @@
 #include "support/random_values.hpp"
 #include "support/tensor.hpp"
 #include "support/user_operators.hpp"
-#include "wane/operators/parts/keyed.hpp"
+#include "wane/operators/delta_net.hpp"
 
 namespace support {
 
@@ -48,7 +48,10 @@ struct memory {
     return {{query.view(), key.view(), value.view(), decay.view(), read.view(), write.view(),
              direct.data()}};
   }
-  wane::keyed_inputs<T> in() const { return {query.view(), key.view(), value.view()}; }
+  wane::keyed_inputs<T> in() const { return {.query = query, .key = key, .value = value}; }
+  wane::delta_inputs<T> delta_in() const {
+    return {.query = query, .key = key, .value = value, .strength = strength()};
+  }
   // Row 0 of a tensor, a number a token and head.
   static wane::token_view<T const> first(tensor<T> const& x) {
     auto const v = x.view();

@@ -71,7 +71,7 @@ struct attention_case {
     value.fill([&](auto...) { return random.uniform(-1, 1); });
   }
   wane::softmax_attention<Io> op(std::optional<double> scale = {}) const {
-    return {{query, key, value},
+    return {{.query = query, .key = key, .value = value},
             {.scale = scale,
              .window = s.window,
              .causal = s.causal,

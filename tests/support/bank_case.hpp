@@ -46,15 +46,17 @@ struct bank_case {
     for (auto& x : final.values()) x = not_a_number<Accumulate>();
   }
 
-  typename op_type::nodes nodes() const {
+  wane::exponential_bank_inputs<Io, Accumulate> in() const {
     index const heads = shape.of.heads;
-    typename op_type::nodes n{{log_decay.data(), heads, shape.rows},
-                              {key.data(), heads, shape.rows},
-                              {query.data(), heads, shape.rows}};
-    if (shape.direct) n.direct = {direct.data(), heads};
-    return n;
+    wane::exponential_bank_inputs<Io, Accumulate> all{
+        .value = values,
+        .log_decay = {log_decay.data(), heads, shape.rows},
+        .key = {key.data(), heads, shape.rows},
+        .query = {query.data(), heads, shape.rows}};
+    if (shape.direct) all.direct = {direct.data(), heads};
+    return all;
   }
-  op_type op() const { return op_type(nodes(), values); }
+  op_type op() const { return op_type(in()); }
   wane::run_options<Accumulate> options() {
     wane::run_options<Accumulate> o;
     if (shape.of.carries) o.initial = std::as_const(initial);

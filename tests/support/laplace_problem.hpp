@@ -103,9 +103,10 @@ struct laplace_problem : laplace_size {
   template <class Q>
   wane::laplace_parameters<Q> nodes_of(auto& s, auto& o, auto& c, auto& w, auto& m) const {
     using C = std::remove_pointer_t<decltype(wane::laplace_parameters<Q>().read_out.data)>;
-    wane::laplace_parameters<Q> nodes_{{s.data(), heads, nodes},
-                                       {o.data(), heads, nodes},
-                                       {reinterpret_cast<C*>(c.data()), heads, nodes, channels()}};
+    wane::laplace_parameters<Q> nodes_{
+        .sigma = {s.data(), heads, nodes},
+        .omega = {o.data(), heads, nodes},
+        .read_out = {reinterpret_cast<C*>(c.data()), heads, nodes, channels()}};
     if (operation::has_window) nodes_.width = {w.data(), heads};
     if (masked) nodes_.mask = {m.data(), heads, nodes};
     return nodes_;

@@ -93,17 +93,17 @@ struct laplace_parameters {
   }
 
   wane::laplace_parameters<P const> view(bool has_width, bool has_mask) const {
-    wane::laplace_parameters<P const> all{{sigma.data(), heads, nodes},
-                                          {omega.data(), heads, nodes},
-                                          {read_out.data(), heads, nodes, channels}};
+    wane::laplace_parameters<P const> all{.sigma = {sigma.data(), heads, nodes},
+                                          .omega = {omega.data(), heads, nodes},
+                                          .read_out = {read_out.data(), heads, nodes, channels}};
     if (has_width) all.width = {width.data(), heads};
     if (has_mask) all.mask = {mask.data(), heads, nodes};
     return all;
   }
   wane::laplace_parameters<P> view(bool has_width, bool has_mask) {
-    wane::laplace_parameters<P> all{{sigma.data(), heads, nodes},
-                                    {omega.data(), heads, nodes},
-                                    {read_out.data(), heads, nodes, channels}};
+    wane::laplace_parameters<P> all{.sigma = {sigma.data(), heads, nodes},
+                                    .omega = {omega.data(), heads, nodes},
+                                    .read_out = {read_out.data(), heads, nodes, channels}};
     if (has_width) all.width = {width.data(), heads};
     if (has_mask) all.mask = {mask.data(), heads, nodes};
     return all;

@@ -93,7 +93,7 @@ struct linear_case {
     for (auto& x : final.values()) x = not_a_number<Accumulate>();
   }
 
-  op_type op() const { return op_type(decay, drive); }
+  op_type op() const { return op_type({.decay = decay, .drive = drive}); }
   wane::run_options<Accumulate> options() {
     wane::run_options<Accumulate> o;
     if (shape.carries) o.initial = std::as_const(initial);

@@ -44,7 +44,7 @@ struct linear_gradients {
   // `adjoint` is called as wane::adjoint is.
   void find_by(auto const& adjoint) {
     adjoint(run.op(), output_gradient.view(),
-            typename op_type::gradients{decay.view(), drive.view()}, options());
+            typename op_type::gradients{.decay = decay, .drive = drive}, options());
   }
 
   // The largest error of a gradient over the largest gradient, of each kind; sees all of them.

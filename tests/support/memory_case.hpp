@@ -8,7 +8,8 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "support/tensor.hpp"
-#include "wane/operators/parts/keyed.hpp"
+#include "wane/operators/delta_net.hpp"
+#include "wane/operators/rwkv7.hpp"
 #include "wane/run/run.hpp"
 
 namespace support {
@@ -108,7 +109,18 @@ struct memory_case {
     for (auto& x : final.values()) x = not_a_number<accumulate>();
   }
 
-  wane::keyed_inputs<Io> in() const { return {query, key, value}; }
+  wane::keyed_inputs<Io> in() const { return {.query = query, .key = key, .value = value}; }
+  wane::delta_inputs<Io> delta_in() const {
+    return {.query = query, .key = key, .value = value, .strength = by_token(strength.view())};
+  }
+  wane::rwkv7_inputs<Io> rwkv7_in() const {
+    return {.query = query,
+            .key = key,
+            .value = value,
+            .removal = removal,
+            .rate = rate,
+            .bonus = bonus_view()};
+  }
   wane::view<Io const, 2> bonus_view() const { return {bonus.data(), shape.heads, shape.rows}; }
 
   naive_inputs<Io> naive() const {

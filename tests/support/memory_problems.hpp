@@ -62,10 +62,9 @@ struct memory_data {
 
   index time() const { return size.time; }
   keyed_inputs<T> in(index begin, index end) const {
-    return {query.part(begin, end), key.part(begin, end), value.view().tokens(begin, end)};
-  }
-  keyed_gradients<T> gradients_in() {
-    return {query.gradient_view(), key.gradient_view(), value.gradient_view()};
+    return {.query = query.part(begin, end),
+            .key = key.part(begin, end),
+            .value = value.view().tokens(begin, end)};
   }
   // [B, T, H] of a tensor with one channel.
   static token_view<T const> by_token(random_tensor<T> const& x, index begin, index end) {
@@ -125,7 +124,12 @@ struct gla_problem : memory_data<T> {
   std::array<std::span<T>, 4> input_gradients() {
     return {this->query.summed(), this->key.summed(), this->value.gradient, gate.values.gradient};
   }
-  typename gla<T, Gate>::gradients gradients() { return {this->gradients_in(), gate.gradient()}; }
+  typename gla<T, Gate>::gradients gradients() {
+    return {.query = this->query.gradient_view(),
+            .key = this->key.gradient_view(),
+            .value = this->value.gradient_view(),
+            .log_decay = gate.gradient()};
+  }
 };
 
 // Features are positive, and the floor such that the first denominators are below it.
@@ -137,8 +141,7 @@ struct linear_attention_problem : memory_data<T> {
     this->put_between(this->query.input, 0.1, 1), this->put_between(this->key.input, 0.1, 1);
   }
   linear_attention<T, Gate> make(index begin, index end) const {
-    return linear_attention<T, Gate>(this->in(begin, end), gate.part(begin, end),
-                                     this->size.options, 2);
+    return {this->in(begin, end), gate.part(begin, end), {.keys = this->size.options, .floor = 2}};
   }
   std::vector<std::span<T>> inputs() {
     return with_gate<Gate>({this->query.input.values, this->key.input.values, this->value.values},
@@ -149,7 +152,10 @@ struct linear_attention_problem : memory_data<T> {
                            gate.values.gradient);
   }
   typename linear_attention<T, Gate>::gradients gradients() {
-    return {this->gradients_in(), gate.gradient()};
+    return {.query = this->query.gradient_view(),
+            .key = this->key.gradient_view(),
+            .value = this->value.gradient_view(),
+            .log_decay = gate.gradient()};
   }
 };
 
@@ -165,9 +171,7 @@ struct retnet_problem : memory_data<T> {
     summed = log_gamma;
   }
   retnet<T> make(index begin, index end) const {
-    return {this->in(begin, end),
-            {view<T const, 1>(log_gamma.data(), this->size.heads)},
-            this->size.options};
+    return {this->in(begin, end), {{log_gamma.data(), this->size.heads}}, this->size.options};
   }
   std::array<std::span<T>, 4> inputs() {
     return {this->query.input.values, this->key.input.values, this->value.values, log_gamma};
@@ -179,7 +183,10 @@ struct retnet_problem : memory_data<T> {
     return {this->query.summed(), this->key.summed(), this->value.gradient, summed};
   }
   typename retnet<T>::gradients gradients() {
-    return {this->gradients_in(), memory_data<T>::gradient_by_token(by_token)};
+    return {.query = this->query.gradient_view(),
+            .key = this->key.gradient_view(),
+            .value = this->value.gradient_view(),
+            .log_decay = memory_data<T>::gradient_by_token(by_token)};
   }
 };
 
@@ -194,7 +201,12 @@ struct delta_problem : memory_data<T> {
     this->put_between(strength, 0.1, 0.9);
   }
   Op make(index begin, index end) const {
-    return {this->in(begin, end), this->by_token(strength, begin, end), gate.part(begin, end),
+    auto const in = this->in(begin, end);
+    return {{.query = in.query,
+             .key = in.key,
+             .value = in.value,
+             .strength = this->by_token(strength, begin, end)},
+            gate.part(begin, end),
             this->size.options};
   }
   // The decays, which a delta_net has not, are last.
@@ -209,7 +221,11 @@ struct delta_problem : memory_data<T> {
         gate.values.gradient);
   }
   typename Op::gradients gradients() {
-    return {this->gradients_in(), this->gradient_by_token(strength), gate.gradient()};
+    return {.query = this->query.gradient_view(),
+            .key = this->key.gradient_view(),
+            .value = this->value.gradient_view(),
+            .strength = this->gradient_by_token(strength),
+            .log_decay = gate.gradient()};
   }
 };
 template <class T>
@@ -228,7 +244,12 @@ struct vla_delta_net_problem : memory_data<T> {
     this->put_between(decay, 0.1, 0.9);
   }
   vla_delta_net<T> make(index begin, index end) const {
-    return {this->in(begin, end), this->by_token(decay, begin, end), this->size.options};
+    auto const in = this->in(begin, end);
+    return vla_delta_net<T>({.query = in.query,
+                             .key = in.key,
+                             .value = in.value,
+                             .decay = this->by_token(decay, begin, end)},
+                            this->size.options);
   }
   std::array<std::span<T>, 4> inputs() {
     return {this->query.input.values, this->key.input.values, this->value.values, decay.values};
@@ -237,7 +258,10 @@ struct vla_delta_net_problem : memory_data<T> {
     return {this->query.summed(), this->key.summed(), this->value.gradient, decay.gradient};
   }
   typename vla_delta_net<T>::gradients gradients() {
-    return {this->gradients_in(), this->gradient_by_token(decay)};
+    return {.query = this->query.gradient_view(),
+            .key = this->key.gradient_view(),
+            .value = this->value.gradient_view(),
+            .decay = this->gradient_by_token(decay)};
   }
 };
 
@@ -255,11 +279,14 @@ struct rwkv7_problem : memory_data<T> {
     this->make_short(removal.input), this->put_between(rate.input, 0.1, 0.9);
   }
   rwkv7<T> make(index begin, index end) const {
-    return {this->in(begin, end),
+    auto const in = this->in(begin, end);
+    return {{.query = in.query,
+             .key = in.key,
+             .value = in.value,
+             .removal = removal.part(begin, end),
+             .rate = rate.part(begin, end),
+             .bonus = {bonus.values.data(), this->size.heads, this->size.rows}},
             gate.part(begin, end),
-            {removal.part(begin, end),
-             rate.part(begin, end),
-             {bonus.values.data(), this->size.heads, this->size.rows}},
             this->size.options};
   }
   std::array<std::span<T>, 7> inputs() {
@@ -275,8 +302,13 @@ struct rwkv7_problem : memory_data<T> {
             removal.summed(),     rate.summed(),      bonus.gradient};
   }
   typename rwkv7<T>::gradients gradients() {
-    return {this->gradients_in(), gate.gradient(), removal.gradient_view(), rate.gradient_view(),
-            bonus_by_token.gradient_view()};
+    return {.query = this->query.gradient_view(),
+            .key = this->key.gradient_view(),
+            .value = this->value.gradient_view(),
+            .removal = removal.gradient_view(),
+            .rate = rate.gradient_view(),
+            .bonus = bonus_by_token.gradient_view(),
+            .log_decay = gate.gradient()};
   }
 };
 

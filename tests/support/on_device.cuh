@@ -131,23 +131,18 @@ struct device_runner {
  private:
   template <class Gradients>
   static Gradients moved(Gradients to, device_copies& copies) {
-    if constexpr (requires { to.with_tensors(copies); })
+    if constexpr (requires { to.with_tensors(copies); }) {
       return to.with_tensors(copies);
-    else if constexpr (requires { to.strength; })
-      return {{copies.of(to.in.query), copies.of(to.in.key), copies.of(to.in.value)},
-              copies.of(to.strength),
-              copies.of(to.log_decay)};
-    else if constexpr (requires { to.lambda; }) {
-      Gradients there = to;
-      there.in = {copies.of(to.in.query), copies.of(to.in.key), copies.of(to.in.value)};
-      there.direction = copies.of(to.direction), there.lambda = copies.of(to.lambda);
-      if constexpr (requires { to.log_decay.data; }) there.log_decay = copies.of(to.log_decay);
-      return there;
-    } else if constexpr (requires { to.values; })
-      return {copies.of(to.values), copies.of(to.log_decay), copies.of(to.key), copies.of(to.query),
-              copies.of(to.direct)};
-    else
-      return {copies.of(to.decay), copies.of(to.drive)};
+    } else {
+      auto const move = [&](auto& x) { x = copies.of(x); };
+      if constexpr (requires { to.query; }) move(to.query), move(to.key), move(to.value);
+      if constexpr (requires { to.strength; }) move(to.strength);
+      if constexpr (requires { to.lambda; }) move(to.direction), move(to.lambda);
+      if constexpr (requires { to.log_decay.data; }) move(to.log_decay);
+      if constexpr (requires { to.direct; }) move(to.direct);
+      if constexpr (requires { to.drive; }) move(to.decay), move(to.drive);
+      return to;
+    }
   }
   template <class T>
   static std::size_t sequences(wane::state_view<T> const& state) {

@@ -61,12 +61,13 @@ struct linear_problem {
 
   index time() const { return drive.extent[1]; }
   linear_recurrence<Form, T> make(index begin, index end) const {
-    return {decay.view().tokens(begin, end), drive.view().tokens(begin, end)};
+    return linear_recurrence<Form, T>(
+        {.decay = decay.view().tokens(begin, end), .drive = drive.view().tokens(begin, end)});
   }
   std::array<std::span<T>, 2> inputs() { return {decay.values, drive.values}; }
   std::array<std::span<T>, 2> input_gradients() { return {decay.gradient, drive.gradient}; }
   typename linear_recurrence<Form, T>::gradients gradients() {
-    return {decay.gradient_view(), drive.gradient_view()};
+    return {.decay = decay.gradient_view(), .drive = drive.gradient_view()};
   }
 };
 
@@ -89,8 +90,11 @@ struct bank_problem {
 
   index time() const { return values.extent[1]; }
   exponential_bank<T> make(index begin, index end) const {
-    return {{table(log_decay), table(key), table(query), {direct.values.data(), direct.extent[3]}},
-            values.view().tokens(begin, end)};
+    return exponential_bank<T>({.value = values.view().tokens(begin, end),
+                                .log_decay = table(log_decay),
+                                .key = table(key),
+                                .query = table(query),
+                                .direct = {direct.values.data(), direct.extent[3]}});
   }
   std::array<std::span<T>, 5> inputs() {
     return {values.values, log_decay.values, key.values, query.values, direct.values};
@@ -102,11 +106,11 @@ struct bank_problem {
     auto const to = [](random_tensor<T>& x) {
       return wane::view<T, 2>(x.gradient.data(), x.extent[2], x.extent[3]);
     };
-    return {values.gradient_view(),
-            to(log_decay),
-            to(key),
-            to(query),
-            {direct.gradient.data(), direct.extent[3]}};
+    return {.value = values.gradient_view(),
+            .log_decay = to(log_decay),
+            .key = to(key),
+            .query = to(query),
+            .direct = {direct.gradient.data(), direct.extent[3]}};
   }
 
  private:

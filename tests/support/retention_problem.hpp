@@ -63,10 +63,13 @@ struct retention_problem {
 
   index time() const { return tokens; }
   operation make(index begin, index end) const {
-    return {values(value).tokens(begin, end), orders(alpha).tokens(begin, end), weights.table()};
+    return {{.value = values(value).tokens(begin, end), .alpha = orders(alpha).tokens(begin, end)},
+            weights.table()};
   }
   std::array<std::span<Io>, 2> inputs() { return {value, alpha}; }
-  typename operation::gradients gradients() { return {values(to_value), orders(to_alpha)}; }
+  typename operation::gradients gradients() {
+    return {.value = values(to_value), .alpha = orders(to_alpha)};
+  }
   std::array<std::span<Io>, 2> input_gradients() { return {to_value, to_alpha}; }
 
   auto values(auto& of) const {

@@ -23,8 +23,11 @@ struct retrieval_problem : memory_data<T> {
     this->put_between(alpha, 0.11, 0.99);
   }
   op make(index begin, index end) const {
-    return {this->in(begin, end),
-            this->by_token(alpha, begin, end),
+    auto const in = this->in(begin, end);
+    return {{.query = in.query,
+             .key = in.key,
+             .value = in.value,
+             .alpha = this->by_token(alpha, begin, end)},
             weights.table(),
             {this->size.options, Own, 2}};
   }
@@ -35,7 +38,10 @@ struct retrieval_problem : memory_data<T> {
     return {this->query.summed(), this->key.summed(), this->value.gradient, alpha.gradient};
   }
   typename op::gradients gradients() {
-    return {this->gradients_in(), this->gradient_by_token(alpha)};
+    return {.query = this->query.gradient_view(),
+            .key = this->key.gradient_view(),
+            .value = this->value.gradient_view(),
+            .alpha = this->gradient_by_token(alpha)};
   }
 };
 

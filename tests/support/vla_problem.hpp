@@ -26,9 +26,12 @@ struct vla_problem : memory_data<T> {
       lambda.push_back(static_cast<T>(o.lambda * static_cast<double>(1 + h)));
   }
   op make(index begin, index end) const {
-    vla_inputs<T> in{this->in(begin, end)};
+    auto const keyed = this->in(begin, end);
+    vla_inputs<T> in{.query = keyed.query,
+                     .key = keyed.key,
+                     .value = keyed.value,
+                     .lambda = {lambda.data(), this->size.heads}};
     if (given) in.direction = direction.part(begin, end);
-    in.lambda = {lambda.data(), this->size.heads};
     return op(in, gate.part(begin, end), options);
   }
   // Factors with diagonals that are clear of zero; of lambda I more than half is left.
@@ -57,10 +60,12 @@ struct vla_problem : memory_data<T> {
     return with_gate<Gate>(all, gate.values.gradient);
   }
   typename op::gradients gradients() {
-    typename op::gradients to{this->gradients_in()};
+    typename op::gradients to{.query = this->query.gradient_view(),
+                              .key = this->key.gradient_view(),
+                              .value = this->value.gradient_view(),
+                              .lambda = {lambda_gradient.data(), this->size.heads},
+                              .log_decay = gate.gradient()};
     if (given) to.direction = direction.gradient_view();
-    to.lambda = {lambda_gradient.data(), this->size.heads};
-    to.log_decay = gate.gradient();
     return to;
   }
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/recurrence/named.hpp"
 #include "wane/cuda/run.cuh"
 
 namespace wane::cuda {
@@ -11,8 +12,8 @@ namespace wane::cuda {
 // kernel goes backward; a third adds up sums over columns. Gradients by decays of elements in a
 // memory with rows, and by skips, are not supported. Gradients must not overlap inputs.
 //   wane::cuda::adjoint(wane::cuda::stream{}, op, output_gradient, gradients, memory);
-template <int MostRows = impl::any_rows, class Op, class Out, class Gradients,
-          class State = accumulate_type<Op>>
+template <int MostRows = impl::any_rows, class Op, class Out = output_type<Op> const,
+          class Gradients = wane::impl::own_gradients<Op>, class State = accumulate_type<Op>>
 void adjoint(stream on, Op const& op, sequence_view<Out> output_gradient,
              Gradients const& gradients, workspace memory,
              adjoint_options<State> const& options = {}) {

@@ -16,7 +16,8 @@ namespace wane::cuda {
 // MostRows, where given, run<64>(...), is the most rows that a memory with keys will have: one
 // kernel is compiled then, in place of those for 64, 128 and 256.
 // Throws wane::error when a shape does not fit, and wane::cuda::runtime_error when CUDA refuses.
-template <int MostRows = impl::any_rows, class Op, class Out, class State = accumulate_type<Op>>
+template <int MostRows = impl::any_rows, class Op, class Out = output_type<Op>,
+          class State = accumulate_type<Op>>
 void run(stream on, Op const& op, sequence_view<Out> output, workspace memory,
          run_options<State> const& options = {}) {
   impl::queue_run<impl::device_sizes<MostRows>>(impl::device_queue(on), op, output, memory,

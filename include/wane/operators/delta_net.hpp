@@ -6,12 +6,23 @@
 
 namespace wane {
 
+// strength: beta, [B, T, H], in [0, 2]; the others as in keyed_inputs.
+template <class Io>
+struct delta_inputs {
+  impl::by_name only = {};
+  impl::named<"query", sequence_view<Io const>> query = {};
+  impl::named<"key", sequence_view<Io const>> key = {};
+  impl::named<"value", sequence_view<Io const>> value = {};
+  impl::named<"strength", token_view<Io const>> strength = {};
+};
+
 // S_t = D S_{t-1} + beta_t k_t (v_t - k_t^T D S_{t-1})^T,   y_t = scale S_t^T q_t,   D = diag(e^g)
 //
-//   wane::delta_net<float> const memory({q, k, v}, strength, wane::no_gate{}, {.normalise = true});
+//   wane::delta_net<float> const memory({.query = q, .key = k, .value = v, .strength = beta},
+//                                       {.normalise = true});
 //   wane::run(memory, y);
 //
-// strength: beta, [B, T, H], in [0, 2]. The gate may be absent (no_gate), of heads or of rows. The
+// The gate may be absent (no_gate), of heads or of rows. The
 // state is [B, H, K, V].
 template <class Io, any_gate Gate = no_gate, class Accumulate = widened<Io>>
 class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
@@ -20,9 +31,15 @@ class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
-  delta_net(keyed_inputs<Io> const& in, token_view<Io const> strength, Gate const& gate,
+  explicit delta_net(std::type_identity_t<delta_inputs<Io>> const& in,
+                     keyed_options const& options = {}) requires std::same_as<Gate, no_gate>
+      : delta_net(in, no_gate(), options) {}
+  // A template, so that {} as second argument means options.
+  template <class Given = Gate>
+  delta_net(std::type_identity_t<delta_inputs<Io>> const& in, Given const& gate,
             keyed_options const& options = {})
-      : gated(in, gate, options), strength_(strength) {}
+      : gated(impl::keyed_tensors_of<Io>(in), impl::gate_from<Gate>(gate), options),
+        strength_(in.strength) {}
 
   void check_inputs() const {
     gated::check_inputs();
@@ -71,41 +88,46 @@ class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
 
   // Any may be absent; log_decay has the shape of the gate.
   struct gradients {
-    keyed_gradients<Io> in;
-    token_view<Io> strength;
+    impl::by_name only = {};
+    impl::named<"query", sequence_view<Io>> query = {};
+    impl::named<"key", sequence_view<Io>> key = {};
+    impl::named<"value", sequence_view<Io>> value = {};
+    impl::named<"strength", token_view<Io>> strength = {};
     impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(recurrence_shape const& shape) const {
-      impl::check_keyed(in, shape);
+      impl::check_keyed(*this, shape);
       check_if_present("the gradient of strength", strength, shape);
       impl::check_gate_gradient(log_decay, shape);
     }
-    wane::layout layout() const { return in.layout() & impl::layout_of_gate(log_decay); }
+    wane::layout layout() const {
+      return layout_of(query, key, value) & impl::layout_of_gate(log_decay);
+    }
 
     struct sink {
       gradients const& to;
       delta_net const& op;
       place<> where;
 
-      WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
+      WANE_INLINE void column(auto j, auto g) const { to.value.write(where, j, g); }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
         token const x = op.at(where);
         row_sum<V> by_strength, head;
         for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
-          auto const k = x.keyed::terms::key(i), key = row_at(g.key, i);
+          auto const k = x.keyed::terms::key(i), by_key = row_at(g.key, i);
           using Row = std::remove_const_t<decltype(k)>;
           Row const w(x.decay_at(i)), zero(V(0));
           // A reset reads nothing: its gradient is 0 even where the product would be NaN.
           Row const read = where_zero(w, zero, w * row_at(g.erase_read, i));
-          by_strength.add(k, key);
+          by_strength.add(k, by_key);
           if constexpr (row_gate<Gate>)
             to.log_decay.write(where, i, multiply_add(k, read, row_at(g.decay, i)));
           else
             head.add(k, read);
-          set_row(g.key, i, multiply_add(Row(x.strength), key, read));
+          set_row(g.key, i, multiply_add(Row(x.strength), by_key, read));
         });
-        op.give_rows(x, to.in, g);
+        op.give_rows(x, to.query, to.key, g);
         to.strength.write(where, by_strength.total());
         if constexpr (head_gate<Gate>) to.log_decay.write(where, g.whole.decay + head.total());
       }
@@ -116,5 +138,12 @@ class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
  private:
   token_view<Io const> strength_;
 };
+
+template <class Gate>
+delta_net(delta_inputs<impl::deduced_number<Gate>> const&, Gate const&, keyed_options const& = {})
+    -> delta_net<impl::deduced_number<Gate>, impl::deduced_gate<Gate>>;
+template <class Io, impl::other_gate<Io> Gate>
+delta_net(delta_inputs<Io> const&, Gate const&, keyed_options const& = {})
+    -> delta_net<Io, impl::deduced_gate<Gate>>;
 
 }  // namespace wane

@@ -6,44 +6,57 @@
 
 #include "wane/core/recurrence/checks.hpp"
 #include "wane/core/recurrence/gradient.hpp"
+#include "wane/core/recurrence/named.hpp"
 
 namespace wane {
+
+// value: v, [B, T, H, V]. log_decay (log lambda, nats per step, <= 0), key (c) and query (q):
+// [H, S]; direct (d): [H], or absent for 0.
+template <class Io, class Parameter = widened<Io>>
+struct exponential_bank_inputs {
+  impl::by_name only = {};
+  impl::named<"value", sequence_view<Io const>> value = {};
+  impl::named<"log_decay", view<Parameter const, 2>> log_decay = {};
+  impl::named<"key", view<Parameter const, 2>> key = {};
+  impl::named<"query", view<Parameter const, 2>> query = {};
+  impl::named<"direct", view<Parameter const, 1>> direct = {};
+};
 
 // h_{t,s} = lambda_s h_{t-1,s} + c_s v_t,   y_t = sum_s q_s h_{t,s} + d v_t
 // y is the convolution of v with k(l) = sum_s q_s c_s lambda_s^l (+ d at lag 0): a sum of
 // exponentials, or of damped oscillations when Io is complex.
 //
-//   wane::exponential_bank<float> const bank({{log_decay, H, S}, {key, H, S}, {query, H, S}},
-//                                            {v, B, T, H, V});
+//   wane::exponential_bank<float> const bank({.value = {v, B, T, H, V},
+//                                             .log_decay = {log_lambda, H, S},
+//                                             .key = {c, H, S},
+//                                             .query = {q, H, S}});
 //   wane::run(bank, y);
 //
-// values: v, [B, T, H, V]. nodes: log_decay (log lambda, nats per step, <= 0), key (c) and query
-// (q), [H, S] each; direct (d): [H], or absent for 0. The state is [B, H, S, V].
-// Throws wane::error when the shapes of the nodes do not fit.
+// The state is [B, H, S, V]. Throws wane::error when the shapes of the parameters do not fit.
 template <class Io, class Accumulate = widened<Io>, class Parameter = Accumulate>
 class exponential_bank {
+  struct nodes {
+    view<Parameter const, 2> log_decay, key, query;
+    view<Parameter const, 1> direct;
+  };
+
  public:
   using accumulate = Accumulate;
   static constexpr bool is_time_invariant = true;
 
-  struct nodes {
-    view<Parameter const, 2> log_decay, key, query;
-    view<Parameter const, 1> direct = {};
-  };
-
-  exponential_bank(nodes const& parameters, sequence_view<Io const> values)
-      : nodes_(parameters), values_(values) {
-    for (auto const& [name, node] : {std::pair("log_decay", &parameters.log_decay),
-                                     {"key", &parameters.key},
-                                     {"query", &parameters.query}}) {
+  explicit exponential_bank(exponential_bank_inputs<Io, Parameter> const& in)
+      : value_(in.value), nodes_{in.log_decay, in.key, in.query, in.direct} {
+    for (auto const& [name, node] : {std::pair("log_decay", &nodes_.log_decay),
+                                     {"key", &nodes_.key},
+                                     {"query", &nodes_.query}}) {
       check_node(name, *node, shape());
       require(node->data, name, " has no data; it must point to its values");
     }
-    check_direct("direct", parameters.direct, shape());
+    check_direct("direct", nodes_.direct, shape());
   }
 
-  // Throws wane::error for values without data. Called by every run; reads no data.
-  void check_inputs() const { check("values", values_, shape()); }
+  // Throws wane::error for a value without data. Called by every run; reads no data.
+  void check_inputs() const { check("value", value_, shape()); }
 
   // Throws wane::error for a parameter that is NaN, or a decay that grows. Called by every run on
   // the host.
@@ -63,11 +76,11 @@ class exponential_bank {
   }
 
   WANE_HOST_DEVICE recurrence_shape shape() const {
-    return {values_.extent[0], values_.extent[1], values_.extent[2], nodes_.log_decay.extent[1],
-            values_.extent[3]};
+    return {value_.extent[0], value_.extent[1], value_.extent[2], nodes_.log_decay.extent[1],
+            value_.extent[3]};
   }
 
-  wane::layout layout() const { return layout_of(values_); }
+  wane::layout layout() const { return layout_of(value_); }
 
   // The operator on other memory; see wane/core/recurrence/recurrence.hpp.
   template <class Moved>
@@ -75,7 +88,7 @@ class exponential_bank {
     exponential_bank op = *this;
     op.nodes_ = {moved.whole(nodes_.log_decay), moved.whole(nodes_.key), moved.whole(nodes_.query),
                  moved.whole(nodes_.direct)};
-    op.values_ = moved.by_column(values_);
+    op.value_ = moved.by_column(value_);
     return op;
   }
 
@@ -105,23 +118,26 @@ class exponential_bank {
   };
   template <class Time>
   WANE_INLINE token<Time> at(place<Time> where) const {
-    return {nodes_, values_, where};
+    return {nodes_, value_, where};
   }
 
   // Where the gradients go; any may be absent. Those of the nodes are sums over tokens and batch.
   struct gradients {
-    sequence_view<Io> values;
-    view<Parameter, 2> log_decay, key, query;
-    view<Parameter, 1> direct;
+    impl::by_name only = {};
+    impl::named<"value", sequence_view<Io>> value = {};
+    impl::named<"log_decay", view<Parameter, 2>> log_decay = {};
+    impl::named<"key", view<Parameter, 2>> key = {};
+    impl::named<"query", view<Parameter, 2>> query = {};
+    impl::named<"direct", view<Parameter, 1>> direct = {};
 
     void check(recurrence_shape const& shape) const {
-      check_if_present("the gradient of values", values, shape);
+      check_if_present("the gradient of value", value, shape);
       if (log_decay.data) check_node("the gradient of log_decay", log_decay, shape);
       if (key.data) check_node("the gradient of key", key, shape);
       if (query.data) check_node("the gradient of query", query, shape);
       check_direct("the gradient of direct", direct, shape);
     }
-    wane::layout layout() const { return layout_of(values); }
+    wane::layout layout() const { return layout_of(value); }
 
     struct sink {
       gradients const& to;
@@ -129,7 +145,7 @@ class exponential_bank {
 
       template <class Column, class V>
       WANE_INLINE void column(Column j, V g) const {
-        to.values.write(where, j, g);
+        to.value.write(where, j, g);
       }
       template <class V>
       WANE_HOST_DEVICE void row(index s, row_gradient<V> g) const {
@@ -150,7 +166,7 @@ class exponential_bank {
   static void check_node(char const* name, view<P, 2> const& node, recurrence_shape const& shape) {
     require(node.extent[0] == shape.heads && node.extent[1] == shape.rows, name, " has shape [",
             node.extent[0], ", ", node.extent[1], "]; it must be [H, S] = [", shape.heads, ", ",
-            shape.rows, "] as values and log_decay say");
+            shape.rows, "] as value and log_decay say");
   }
   template <class P>
   static void check_direct(char const* name, view<P, 1> const& direct,
@@ -159,8 +175,8 @@ class exponential_bank {
             " entries; it must have H = ", shape.heads);
   }
 
+  sequence_view<Io const> value_;
   nodes nodes_;
-  sequence_view<Io const> values_;
 };
 
 }  // namespace wane

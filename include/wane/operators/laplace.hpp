@@ -16,7 +16,8 @@ namespace wane {
 // Z_nj = Re sum_k m_k C_kj L_nkj,   L_nkj = sum_{l>=0} w(l; W) r_k^l x_{n-l,j},   r_k = e^{-s_k}
 //
 //   using hann = wane::laplace<float, wane::spectra::window_shape::hann>;
-//   wane::run(hann({{sigma, H, S}, {omega, H, S}, {read_out, H, S, 1}, {width, H}}, x), z);
+//   wane::run(hann({.sigma = {sigma, H, S}, .omega = {omega, H, S},
+//                   .read_out = {read_out, H, S, 1}, .width = {width, H}}, x), z);
 //
 // (STLT, arXiv 2506.15714, eq. (4), with window and decay counted from the present token. The paper
 // counts them from the first token, docs/errata.md.) A window is a sum of exponentials in l, so
@@ -116,8 +117,9 @@ class laplace {
   template <class Moved>
   WANE_HOST_DEVICE laplace with_tensors(Moved const& moved) const {
     laplace op = *this;
-    op.nodes_ = {moved.whole(nodes_.sigma), moved.whole(nodes_.omega), moved.whole(nodes_.read_out),
-                 moved.whole(nodes_.width), moved.whole(nodes_.mask)};
+    op.nodes_.sigma = moved.whole(nodes_.sigma), op.nodes_.omega = moved.whole(nodes_.omega);
+    op.nodes_.read_out = moved.whole(nodes_.read_out);
+    op.nodes_.width = moved.whole(nodes_.width), op.nodes_.mask = moved.whole(nodes_.mask);
     op.values_ = moved.by_column(values_);
     return op;
   }

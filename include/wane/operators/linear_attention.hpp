@@ -9,12 +9,17 @@
 
 namespace wane {
 
+struct linear_attention_options {
+  keyed_options keys = {};
+  double floor = 1e-10;  // the least denominator
+};
+
 // S_t = D S_{t-1} + k_t v_t^T,   z_t = D z_{t-1} + k_t,   D = diag(e^{g_t}),
 // y_t = scale S_t^T q_t / max(scale q_t . z_t, floor)
 // (Katharopoulos et al. 2020, equations 18 to 20; a gate decays both sums.)
 //
 //   wane::elu_plus_one<float>(q, phi_q), wane::elu_plus_one<float>(k, phi_k);
-//   wane::run(wane::linear_attention<float>({phi_q, phi_k, v}), y);
+//   wane::run(wane::linear_attention<float>({.query = phi_q, .key = phi_k, .value = v}), y);
 //
 // Queries and keys, [B, T, G, K], are features (feature_maps.hpp) with q . k >= 0. The gate may be
 // absent, of heads or of rows. The state is K x (V + 1): its last column is z, the sum for a value
@@ -34,10 +39,17 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
 
  public:
   // Throws wane::error when the shapes do not fit, or an option or the floor is out of range.
-  explicit linear_attention(keyed_inputs<Io> const& in, Gate const& log_decay = {},
-                            keyed_options const& options = {}, double floor = 1e-10)
-      : sums(in, log_decay, options), floor_(static_cast<Accumulate>(floor)) {
-    require(floor_ >= (limits::min)() && floor_ <= (limits::max)(), "floor is ", floor,
+  explicit linear_attention(
+      std::type_identity_t<keyed_inputs<Io>> const& in,
+      linear_attention_options const& options = {}) requires std::same_as<Gate, no_gate>
+      : linear_attention(in, no_gate(), options) {}
+  // A template, so that {} as second argument means options.
+  template <class Given = Gate>
+  linear_attention(std::type_identity_t<keyed_inputs<Io>> const& in, Given const& log_decay,
+                   linear_attention_options const& options = {})
+      : sums(in, impl::gate_from<Gate>(log_decay), options.keys),
+        floor_(static_cast<Accumulate>(options.floor)) {
+    require(floor_ >= (limits::min)() && floor_ <= (limits::max)(), "floor is ", options.floor,
             "; it must be finite and at least ", (limits::min)());
   }
 
@@ -65,15 +77,20 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
 
   // Any may be absent; log_decay has the shape of the gate.
   struct gradients {
-    keyed_gradients<Io> in;
+    impl::by_name only = {};
+    impl::named<"query", sequence_view<Io>> query = {};
+    impl::named<"key", sequence_view<Io>> key = {};
+    impl::named<"value", sequence_view<Io>> value = {};
     impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(recurrence_shape shape) const {
       shape.columns -= 1;
-      impl::check_keyed(in, shape);
+      impl::check_keyed(*this, shape);
       impl::check_gate_gradient(log_decay, shape);
     }
-    wane::layout layout() const { return in.layout() & impl::layout_of_gate(log_decay); }
+    wane::layout layout() const {
+      return layout_of(query, key, value) & impl::layout_of_gate(log_decay);
+    }
 
     struct sink {
       gradients const& to;
@@ -81,11 +98,11 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
       place<> where;
 
       WANE_INLINE void column(auto j, auto g) const {
-        impl::write_before_ones(to.in.value, where, j, g);
+        impl::write_before_ones(to.value, where, j, g);
       }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
-        op.give_terms(where, to.in, to.log_decay, g);
+        op.give_terms(where, to, g);
       }
     };
     WANE_INLINE sink at(linear_attention const& op, place<> where) const {
@@ -96,5 +113,13 @@ class linear_attention : public gla<Io, Gate, Accumulate> {
  private:
   Accumulate floor_;
 };
+
+template <class Gate>
+linear_attention(keyed_inputs<impl::deduced_number<Gate>> const&, Gate const&,
+                 linear_attention_options const& = {})
+    -> linear_attention<impl::deduced_number<Gate>, impl::deduced_gate<Gate>>;
+template <class Io, impl::other_gate<Io> Gate>
+linear_attention(keyed_inputs<Io> const&, Gate const&, linear_attention_options const& = {})
+    -> linear_attention<Io, impl::deduced_gate<Gate>>;
 
 }  // namespace wane

@@ -4,6 +4,7 @@
 
 #include "wane/core/recurrence/checks.hpp"
 #include "wane/core/recurrence/gradient.hpp"
+#include "wane/core/recurrence/named.hpp"
 
 namespace wane {
 
@@ -11,10 +12,19 @@ namespace wane {
 // finite value, exactly 0 resets).
 enum class decay_as { log, factor };
 
-//   wane::linear_recurrence<wane::decay_as::log, float> const op({a, B, T, H, C}, {b, B, T, H, C});
-//   wane::run(op, wane::sequence_view<float>(h, B, T, H, C));
+// a and b, [B, T, H, C].
+template <class Io>
+struct linear_recurrence_inputs {
+  impl::by_name only = {};
+  impl::named<"decay", sequence_view<Io const>> decay = {};
+  impl::named<"drive", sequence_view<Io const>> drive = {};
+};
+
+//   wane::linear_recurrence<wane::decay_as::log, float> const op(
+//       {.decay = {a, B, T, H, C}, .drive = {b, B, T, H, C}});
+//   wane::run(op, {h, B, T, H, C});
 //
-// decay and drive are [B, T, H, C]. The output is h; the state is [B, H, 1, C]. Io may be real or
+// The output is h; the state is [B, H, 1, C]. Io may be real or
 // complex, or a 16-bit storage type; arithmetic is done in Accumulate. Throws wane::error when the
 // shapes differ.
 template <decay_as Form, class Io, class Accumulate = widened<Io>>
@@ -23,12 +33,12 @@ class linear_recurrence {
   using accumulate = Accumulate;
   static constexpr bool is_channelwise = true;
 
-  linear_recurrence(sequence_view<Io const> decay, sequence_view<Io const> drive)
-      : decay_(decay), drive_(drive) {
+  explicit linear_recurrence(linear_recurrence_inputs<Io> const& in)
+      : decay_(in.decay), drive_(in.drive) {
     for (int i = 0; i < 4; ++i)
-      require(decay.extent[i] == drive.extent[i], "decay has extent ", decay.extent[i],
+      require(decay_.extent[i] == drive_.extent[i], "decay has extent ", decay_.extent[i],
               " along dimension ", i, " of [B, T, H, C]; it must equal that of drive, ",
-              drive.extent[i]);
+              drive_.extent[i]);
   }
 
   // Throws wane::error for a tensor without data. Called by every run.
@@ -77,7 +87,9 @@ class linear_recurrence {
 
   // Where the gradients with respect to decay and drive go, [B, T, H, C]; either may be absent.
   struct gradients {
-    sequence_view<Io> decay, drive;
+    impl::by_name only = {};
+    impl::named<"decay", sequence_view<Io>> decay = {};
+    impl::named<"drive", sequence_view<Io>> drive = {};
 
     void check(recurrence_shape const& shape) const {
       check_if_present("the gradient of decay", decay, shape);

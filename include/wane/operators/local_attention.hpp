@@ -10,7 +10,7 @@
 
 namespace wane {
 
-//   wane::run(wane::local_attention<float>({q, k, v}, {.window = 64}), y);
+//   wane::run(wane::local_attention<float>({.query = q, .key = k, .value = v}, {.window = 64}), y);
 //
 // softmax_attention with a window of L tokens, for run() and step(): y_t needs only the L - 1 keys
 // and values before its own. (VORT's local attention, eq. 17)

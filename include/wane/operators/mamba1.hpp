@@ -18,10 +18,14 @@ namespace wane {
 // There are as many parameters as states, so runs do not check their values; check_values does.
 template <class Io>
 struct mamba1_inputs {
-  sequence_view<Io const> x, dt;
-  view<widened<Io> const, 3> A;
-  sequence_view<Io const> B, C;
-  view<widened<Io> const, 2> D = {}, dt_bias = {};
+  impl::by_name only = {};
+  impl::named<"x", sequence_view<Io const>> x = {};
+  impl::named<"dt", sequence_view<Io const>> dt = {};
+  impl::named<"A", view<widened<Io> const, 3>> A = {};
+  impl::named<"B", sequence_view<Io const>> B = {};
+  impl::named<"C", sequence_view<Io const>> C = {};
+  impl::named<"D", view<widened<Io> const, 2>> D = {};
+  impl::named<"dt_bias", view<widened<Io> const, 2>> dt_bias = {};
 };
 
 struct mamba1_options {
@@ -33,7 +37,8 @@ struct mamba1_options {
 // S_t = e^{A Delta_t} o S_{t-1} + B_t (Delta_t o x_t)^T,   y_t = S_t^T C_t + D o x_t
 // (Gu and Dao 2023, Algorithm 2; Delta_t and x_t have D channels.)     state: [B, H, N, D]
 //
-//   wane::mamba1<float> const scan({x, dt, A, B, C}, {.dt_softplus = true});
+//   wane::mamba1<float> const scan({.x = x, .dt = dt, .A = A, .B = B, .C = C},
+//                                {.dt_softplus = true});
 //   wane::run(scan, y);
 template <class Io, class Accumulate = widened<Io>>
 class mamba1 : public impl::keyed_memory<Io, Accumulate> {
@@ -42,7 +47,7 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   mamba1(mamba1_inputs<Io> const& in, mamba1_options const& options = {})
-      : keyed(impl::mamba_keys(in.x, in.B, in.C), {.scale = 1}),
+      : keyed(impl::mamba_keys<Io>(in.x, in.B, in.C), {.scale = 1}),
         own_(in),
         A_(by_row(in.A)),
         D_(by_row(in.D)),
@@ -52,7 +57,7 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
   // Throws wane::error for a tensor that is missing or does not fit. Called by every run.
   void check_inputs() const {
     recurrence_shape const size = this->shape();
-    impl::check_mamba_data(own_.x, own_.B, own_.C);
+    impl::check_mamba_data<Io>(own_.x, own_.B, own_.C);
     check("dt", own_.dt, size);
     require(own_.A.data, "A has no data; it must point to its values");
     check_extent("A", "states", own_.A.extent[2], size.rows);
@@ -112,11 +117,16 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
   // D, [B, T, H, D], holds the part of each token; sum_over_tokens() adds them up, and dt_bias is
   // the same sum of dt. A, [sequences, H, D, N], holds the sum of each sequence.
   struct gradients {
-    sequence_view<Io> x, dt, B, C, D = {};
-    view<sum, 4> A = {};
+    impl::by_name only = {};
+    impl::named<"x", sequence_view<Io>> x = {};
+    impl::named<"dt", sequence_view<Io>> dt = {};
+    impl::named<"A", view<sum, 4>> A = {};
+    impl::named<"B", sequence_view<Io>> B = {};
+    impl::named<"C", sequence_view<Io>> C = {};
+    impl::named<"D", sequence_view<Io>> D = {};
 
     void check(recurrence_shape const& shape, index sequences) const {
-      impl::check_mamba_gradients(x, B, C, shape);
+      impl::check_mamba_gradients<Io>(x, B, C, shape);
       check_if_present("the gradient of dt", dt, shape);
       check_if_present("the gradient of D", D, shape);
       index const extents[] = {sequences, shape.heads, shape.columns, shape.rows};
@@ -149,7 +159,7 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
       }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
-        op.give_rows(op.terms_at(where), {to.C, to.B, {}}, g);
+        op.give_rows(op.terms_at(where), to.C, to.B, g);
       }
     };
     WANE_INLINE sink at(mamba1 const& op, place<> where) const { return {*this, op, where}; }

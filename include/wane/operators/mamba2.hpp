@@ -15,11 +15,15 @@ namespace wane {
 // dt_bias and taper: [H]; the last three may be absent.
 template <class Io>
 struct mamba2_inputs {
-  sequence_view<Io const> x;
-  token_view<Io const> dt;
-  view<widened<Io> const, 1> A;
-  sequence_view<Io const> B, C;
-  view<widened<Io> const, 1> D = {}, dt_bias = {}, taper = {};
+  impl::by_name only = {};
+  impl::named<"x", sequence_view<Io const>> x = {};
+  impl::named<"dt", token_view<Io const>> dt = {};
+  impl::named<"A", view<widened<Io> const, 1>> A = {};
+  impl::named<"B", sequence_view<Io const>> B = {};
+  impl::named<"C", sequence_view<Io const>> C = {};
+  impl::named<"D", view<widened<Io> const, 1>> D = {};
+  impl::named<"dt_bias", view<widened<Io> const, 1>> dt_bias = {};
+  impl::named<"taper", view<widened<Io> const, 1>> taper = {};
 };
 
 struct mamba2_options {
@@ -35,7 +39,8 @@ struct mamba2_options {
 // y_t = S_t^T C_t + D x_t                                                  state: [B, H, N, P]
 // (Dao and Gu 2024; the taper is PoST's Algorithm 2, with the position t.)
 //
-//   wane::mamba2<float> const scan({x, dt, A, B, C}, {.dt_softplus = true});
+//   wane::mamba2<float> const scan({.x = x, .dt = dt, .A = A, .B = B, .C = C},
+//                                {.dt_softplus = true});
 //   wane::run(scan, y);
 //
 // The taper applies to the decay only, not to the write or to D.
@@ -46,7 +51,7 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   mamba2(mamba2_inputs<Io> const& in, mamba2_options const& options = {})
-      : keyed(impl::mamba_keys(in.x, in.B, in.C), {.scale = 1}),
+      : keyed(impl::mamba_keys<Io>(in.x, in.B, in.C), {.scale = 1}),
         own_(in),
         delta_(options.dt_softplus, options.dt_limit),
         trained_at_(static_cast<exact>(options.trained_at)) {
@@ -57,7 +62,7 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
   // Throws wane::error for a tensor that is missing or does not fit. Called by every run.
   void check_inputs() const {
     recurrence_shape const size = this->shape();
-    impl::check_mamba_data(own_.x, own_.B, own_.C);
+    impl::check_mamba_data<Io>(own_.x, own_.B, own_.C);
     check("dt", own_.dt, size);
     require(own_.A.data, "A has no data; it must point to its values");
     for (auto const& [name, x] : parameters())
@@ -106,13 +111,17 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
   // A, D and taper, [B, T, H], hold the part of each token; sum_over_tokens() adds them up, and
   // dt_bias is the same sum of dt.
   struct gradients {
-    sequence_view<Io> x;
-    token_view<Io> dt;
-    sequence_view<Io> B, C;
-    token_view<Accumulate> A = {}, D = {}, taper = {};
+    impl::by_name only = {};
+    impl::named<"x", sequence_view<Io>> x = {};
+    impl::named<"dt", token_view<Io>> dt = {};
+    impl::named<"A", token_view<Accumulate>> A = {};
+    impl::named<"B", sequence_view<Io>> B = {};
+    impl::named<"C", sequence_view<Io>> C = {};
+    impl::named<"D", token_view<Accumulate>> D = {};
+    impl::named<"taper", token_view<Accumulate>> taper = {};
 
     void check(recurrence_shape const& shape) const {
-      impl::check_mamba_gradients(x, B, C, shape);
+      impl::check_mamba_gradients<Io>(x, B, C, shape);
       check_if_present("the gradient of dt", dt, shape);
       check_if_present("the gradient of A", A, shape);
       check_if_present("the gradient of D", D, shape);
@@ -137,7 +146,7 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
           set_row(g.key, i, std::remove_const_t<decltype(key)>(here.delta) * key);
         });
         V const delta = multiply_add(g.whole.decay * a, slow, by_key.total());
-        op.give_rows(here, {to.C, to.B, {}}, g);
+        op.give_rows(here, to.C, to.B, g);
         to.dt.write(where, delta * op.delta_.slope(op.raw_dt(where)));
         to.A.write(where, g.whole.decay * here.delta * slow);
         to.D.write(where, g.whole.direct);

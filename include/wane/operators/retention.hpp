@@ -4,10 +4,20 @@
 
 #include "wane/core/recurrence/checks.hpp"
 #include "wane/core/recurrence/gradient.hpp"
+#include "wane/core/recurrence/named.hpp"
 #include "wane/core/recurrence/row_lanes.hpp"
 #include "wane/spectra/orders/order_table.hpp"
 
 namespace wane {
+
+// value: v, [B, T, H, V]. alpha: [B, T, H], in [least, 1] of the nodes; orders more than 1/128
+// outside give NaN.
+template <class Io>
+struct retention_inputs {
+  impl::by_name only = {};
+  impl::named<"value", sequence_view<Io const>> value = {};
+  impl::named<"alpha", token_view<Io const>> alpha = {};
+};
 
 // y_t = sum_{i <= t} w_{t-i}(alpha_i) v_i, with Gruenwald-Letnikov weights w (VORT, eq. 2), as
 //   M_{t,s} = e^{-r_s} M_{t-1,s} + c_s(alpha_t) v_t,   y_t = d(alpha_t) v_t + sum_s M_{t,s}
@@ -15,9 +25,8 @@ namespace wane {
 // The state is [B, H, S, V], S the number of nodes, in all banks together. (RetNet is `retnet`.)
 //
 //   wane::spectra::order_weights<float> const weights(wane::spectra::shared_rates(16, 4096));
-//   wane::run(wane::retention(value, alpha, weights.table()), y);
+//   wane::run(wane::retention<float>({.value = v, .alpha = alpha}, weights.table()), y);
 //
-// value: v, [B, T, H, V]. alpha: [B, T, H], in [least, 1]; orders more than 1/128 outside give NaN.
 // nodes: the table of spectra::order_weights or order_banks, or other order_nodes.
 template <class Io, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
@@ -27,8 +36,8 @@ class retention {
   using accumulate = Accumulate;
 
   // Throws wane::error when the shapes do not fit, or there are no nodes.
-  retention(sequence_view<Io const> value, token_view<Io const> alpha, Nodes const& nodes)
-      : value_(value), alpha_(alpha), nodes_(nodes) {
+  retention(retention_inputs<Io> const& in, Nodes const& nodes)
+      : value_(in.value), alpha_(in.alpha), nodes_(nodes) {
     require(nodes.present(),
             "the nodes of retention are empty; they must be those of spectra::order_weights or "
             "spectra::order_banks");
@@ -78,8 +87,9 @@ class retention {
 
   // Any may be absent.
   struct gradients {
-    sequence_view<Io> value;
-    token_view<Io> alpha;
+    impl::by_name only = {};
+    impl::named<"value", sequence_view<Io>> value = {};
+    impl::named<"alpha", token_view<Io>> alpha = {};
 
     void check(recurrence_shape const& shape) const {
       check_if_present("the gradient of value", value, shape);

@@ -11,7 +11,7 @@ namespace wane {
 // (Sun et al. 2023, eq. 6, without its rotation and group norm. VORT's power-law retention is
 // `retention`.)
 //
-//   wane::retnet<float> const memory({q, k, v}, {wane::view<float const, 1>(log_gamma, H)});
+//   wane::retnet<float> const memory({.query = q, .key = k, .value = v}, {{log_gamma, H}});
 //   wane::run(memory, y);
 //
 // log_decay: log gamma, [H], as constant_gate holds it, or another gate of heads. The state is
@@ -20,8 +20,17 @@ template <class Io, head_gate Gate = constant_gate<widened<Io>>, class Accumulat
 class retnet : public gla<Io, Gate, Accumulate> {
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
-  retnet(keyed_inputs<Io> const& in, Gate const& log_decay, keyed_options const& options = {})
-      : gla<Io, Gate, Accumulate>(in, log_decay, options) {}
+  template <class Given = Gate>
+  retnet(std::type_identity_t<keyed_inputs<Io>> const& in, Given const& log_decay,
+         keyed_options const& options = {})
+      : gla<Io, Gate, Accumulate>(in, impl::gate_from<Gate>(log_decay), options) {}
 };
+
+template <class Gate>
+retnet(keyed_inputs<impl::deduced_number<Gate>> const&, Gate const&, keyed_options const& = {})
+    -> retnet<impl::deduced_number<Gate>, impl::deduced_gate<Gate>>;
+template <class Io, impl::other_gate<Io> Gate>
+retnet(keyed_inputs<Io> const&, Gate const&, keyed_options const& = {})
+    -> retnet<Io, impl::deduced_gate<Gate>>;
 
 }  // namespace wane

@@ -17,6 +17,18 @@ enum class normaliser { none, decayed, undecayed };
 // Whether a token reads its own write (VORT, eq. 14) or only earlier ones (eq. 13).
 enum class own_token { included, excluded };
 
+// query, key: features phi, [B, T, G, F] (feature_maps.hpp); with denominators phi(q) . phi(k) >=
+// 0. value: v, [B, T, H, V]. alpha: [B, T, H], in [least, 1] of the nodes; orders more than 1/128
+// outside give NaN.
+template <class Io>
+struct retrieval_inputs {
+  impl::by_name only = {};
+  impl::named<"query", sequence_view<Io const>> query = {};
+  impl::named<"key", sequence_view<Io const>> key = {};
+  impl::named<"value", sequence_view<Io const>> value = {};
+  impl::named<"alpha", token_view<Io const>> alpha = {};
+};
+
 struct retrieval_options {
   keyed_options keys = {};  // an absent scale is 1
   own_token own = own_token::included;
@@ -39,13 +51,12 @@ struct retrieval_options {
 // column, for a value of 1. With own_token::excluded the sums are over i < t, and n_t has no second
 // part.
 //
-//   wane::retrieval<float> const memory({phi_q, phi_k, v}, alpha, weights.table());
+//   wane::retrieval<float> const memory(
+//       {.query = phi_q, .key = phi_k, .value = v, .alpha = alpha}, weights.table());
 //   wane::run(memory, y);
 //
-// query, key: features phi, [B, T, G, F] (feature_maps.hpp); with denominators phi(q) . phi(k) >=
-// 0. value: v, [B, T, H, V]. alpha: [B, T, H], in [least, 1]; orders more than 1/128 outside give
-// NaN. nodes: the table of spectra::order_weights or order_banks, or other order_nodes. The paper
-// adds epsilon_0 to denominators; here `floor` bounds them from below, as in linear_attention.
+// nodes: the table of spectra::order_weights or order_banks, or other order_nodes. The paper adds
+// epsilon_0 to denominators; here `floor` bounds them from below, as in linear_attention.
 template <class Io, normaliser Normaliser = normaliser::decayed, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 class retrieval : public impl::keyed_memory<Io, Accumulate> {
@@ -62,10 +73,10 @@ class retrieval : public impl::keyed_memory<Io, Accumulate> {
 
   // Throws wane::error when the shapes do not fit, an option is out of range, or there are no
   // nodes.
-  retrieval(keyed_inputs<Io> const& in, token_view<Io const> alpha, Nodes const& nodes,
+  retrieval(retrieval_inputs<Io> const& in, Nodes const& nodes,
             retrieval_options const& options = {})
-      : keyed(in, options.of_keys()),
-        alpha_(alpha),
+      : keyed(impl::keyed_tensors_of<Io>(in), options.of_keys()),
+        alpha_(in.alpha),
         nodes_(nodes),
         floor_(static_cast<Accumulate>(options.floor)),
         own_(options.own) {
@@ -142,14 +153,17 @@ class retrieval : public impl::keyed_memory<Io, Accumulate> {
 
   // Any may be absent.
   struct gradients {
-    keyed_gradients<Io> in;
-    token_view<Io> alpha;
+    impl::by_name only = {};
+    impl::named<"query", sequence_view<Io>> query = {};
+    impl::named<"key", sequence_view<Io>> key = {};
+    impl::named<"value", sequence_view<Io>> value = {};
+    impl::named<"alpha", token_view<Io>> alpha = {};
 
     void check(retrieval const& op) const {
-      impl::check_keyed(in, op.keyed::shape());
+      impl::check_keyed(*this, op.keyed::shape());
       check_if_present("the gradient of alpha", alpha, op.shape());
     }
-    wane::layout layout() const { return in.layout(); }
+    wane::layout layout() const { return layout_of(query, key, value); }
 
     struct sink {
       gradients const& to;
@@ -158,9 +172,9 @@ class retrieval : public impl::keyed_memory<Io, Accumulate> {
 
       WANE_INLINE void column(auto j, auto g) const {
         if constexpr (divides)
-          impl::write_before_ones(to.in.value, where, j, g);
+          impl::write_before_ones(to.value, where, j, g);
         else
-          to.in.value.write(where, j, g);
+          to.value.write(where, j, g);
       }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
@@ -221,7 +235,7 @@ class retrieval : public impl::keyed_memory<Io, Accumulate> {
       });
       by_alpha = multiply_add(V(x.of.slope(s)), by_weight.total(), by_alpha);
     }
-    this->give_rows(x.features, to.in, g);
+    this->give_rows(x.features, to.query, to.key, g);
     to.alpha.write(where, by_alpha);
   }
 

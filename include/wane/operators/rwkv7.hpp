@@ -6,11 +6,17 @@
 
 namespace wane {
 
-// removal, rate: [B, T, G, K] as key; bonus: [H, K], or absent.
+// query, the receptance r; key, the replacement key k; value v: as in keyed_inputs. removal, the
+// removal key c, and rate, the learning rate a: [B, T, G, K]. bonus, rho: [H, K], or absent.
 template <class Io>
 struct rwkv7_inputs {
-  sequence_view<Io const> removal, rate;
-  view<Io const, 2> bonus = {};
+  impl::by_name only = {};
+  impl::named<"query", sequence_view<Io const>> query = {};
+  impl::named<"key", sequence_view<Io const>> key = {};
+  impl::named<"value", sequence_view<Io const>> value = {};
+  impl::named<"removal", sequence_view<Io const>> removal = {};
+  impl::named<"rate", sequence_view<Io const>> rate = {};
+  impl::named<"bonus", view<Io const, 2>> bonus = {};
 };
 
 // S_t = diag(e^{g_t}) S_{t-1} - (a_t o c_t) (c_t^T S_{t-1}) + k_t v_t^T
@@ -18,12 +24,12 @@ struct rwkv7_inputs {
 // (Peng et al. 2025: c is the removal key, kappa hat; a the in-context learning rate; k the
 // replacement key; rho the bonus.)
 //
-//   wane::rwkv7<float> const memory({r, k, v}, log_decay, {c, a, {rho, H, K}}, {.normalise =
-//   true}); wane::run(memory, y);
+//   wane::rwkv7 const memory({.query = r, .key = k, .value = v, .removal = c, .rate = a,
+//                             .bonus = {rho, H, K}}, log_decay, {.normalise = true});
+//   wane::run(memory, y);
 //
-// in: r (query), k (key) and v (value). log_decay: g, [B, T, H, K], or a gate of rows. removal: c;
-// options.normalise normalises c, but not r and k. rate: a. bonus: rho. The scale, 1 if absent,
-// multiplies y without the bonus. The state is [B, H, K, V].
+// log_decay: g, [B, T, H, K], or a gate of rows. options.normalise normalises c, but not r and k.
+// The scale, 1 if absent, multiplies y without the bonus. The state is [B, H, K, V].
 template <class Io, row_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
 class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
@@ -31,17 +37,18 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
-  rwkv7(keyed_inputs<Io> const& in, Gate const& log_decay, rwkv7_inputs<Io> const& own,
-        keyed_options options = {})
-      : gated(in, log_decay, without_normalising(options)),
-        removal_({checked_removal(own.removal), own.removal, in.value}, of_removal(options)),
-        own_(own) {
+  template <class Given = Gate>
+  rwkv7(std::type_identity_t<rwkv7_inputs<Io>> const& in, Given const& log_decay,
+        keyed_options const& options = {})
+      : gated(impl::keyed_tensors_of<Io>(in), impl::gate_from<Gate>(log_decay),
+              without_normalising(options)),
+        removal_({checked_removal(in.removal), in.removal, in.value}, of_removal(options)),
+        own_{in.removal, in.rate, in.bonus} {
     recurrence_shape const size = this->shape();
-    this->check_rows("rate", own.rate);
-    require(
-        !own.bonus.data || (own.bonus.extent[0] == size.heads && own.bonus.extent[1] == size.rows),
-        "bonus has shape [", own.bonus.extent[0], ", ", own.bonus.extent[1],
-        "]; it must be [H, K] = [", size.heads, ", ", size.rows, "]");
+    this->check_rows("rate", in.rate);
+    require(!in.bonus.data || (in.bonus.extent[0] == size.heads && in.bonus.extent[1] == size.rows),
+            "bonus has shape [", in.bonus.extent[0], ", ", in.bonus.extent[1],
+            "]; it must be [H, K] = [", size.heads, ", ", size.rows, "]");
   }
 
   void check_inputs() const {
@@ -97,19 +104,24 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
   // Any may be absent. log_decay has the shape of the gate. bonus, [B, T, H, K], holds the part of
   // each token; sum_over_tokens() adds them up.
   struct gradients {
-    keyed_gradients<Io> in;
-    impl::gate_gradient<Gate, Io> log_decay;
-    sequence_view<Io> removal, rate, bonus;
+    impl::by_name only = {};
+    impl::named<"query", sequence_view<Io>> query = {};
+    impl::named<"key", sequence_view<Io>> key = {};
+    impl::named<"value", sequence_view<Io>> value = {};
+    impl::named<"removal", sequence_view<Io>> removal = {};
+    impl::named<"rate", sequence_view<Io>> rate = {};
+    impl::named<"bonus", sequence_view<Io>> bonus = {};
+    impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(recurrence_shape const& shape) const {
-      impl::check_keyed(in, shape);
+      impl::check_keyed(*this, shape);
       impl::check_gate_gradient(log_decay, shape);
       check_if_present("the gradient of removal", removal, shape_of_rows(shape));
       check_if_present("the gradient of rate", rate, shape_of_rows(shape));
       check_if_present("the gradient of bonus", bonus, shape_of_rows(shape));
     }
     wane::layout layout() const {
-      return in.layout() & impl::layout_of_gate(log_decay) & layout_of(removal, rate);
+      return layout_of(query, key, value, removal, rate) & impl::layout_of_gate(log_decay);
     }
 
     struct sink {
@@ -117,7 +129,7 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
       rwkv7 const& op;
       place<> where;
 
-      WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
+      WANE_INLINE void column(auto j, auto g) const { to.value.write(where, j, g); }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
         token const x = op.at(where);
@@ -134,10 +146,10 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
           g.key[i] = multiply_add(direct, r * rho, g.key[i]);
           g.query[i] = multiply_add(direct / x.query_factor, rho * k, g.query[i]);
         }
-        op.give_rows(x, to.in, g);
+        op.give_rows(x, to.query, to.key, g);
         all_gradients<V> by_removal = g;
         by_removal.key = g.erase_read;
-        op.removal_.give_rows(x.removal, {{}, to.removal, {}}, by_removal);
+        op.removal_.give_rows(x.removal, {}, to.removal, by_removal);
       }
     };
     WANE_INLINE sink at(rwkv7 const& op, place<> where) const { return {*this, op, where}; }
@@ -165,8 +177,20 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
     return convert<Accumulate>(static_cast<widened<Io>>(own_.bonus(where.head, i)));
   }
 
+  struct tensors {
+    sequence_view<Io const> removal, rate;
+    view<Io const, 2> bonus;
+  };
+
   keyed removal_;  // its key is the removal key
-  rwkv7_inputs<Io> own_;
+  tensors own_;
 };
+
+template <class Gate>
+rwkv7(rwkv7_inputs<impl::deduced_number<Gate>> const&, Gate const&, keyed_options const& = {})
+    -> rwkv7<impl::deduced_number<Gate>, impl::deduced_gate<Gate>>;
+template <class Io, impl::other_gate<Io> Gate>
+rwkv7(rwkv7_inputs<Io> const&, Gate const&, keyed_options const& = {})
+    -> rwkv7<Io, impl::deduced_gate<Gate>>;
 
 }  // namespace wane

@@ -22,7 +22,7 @@ struct softmax_attention_options {
   bool entropy = false;
 };
 
-//   wane::attend(wane::softmax_attention<float>({q, k, v}, {.window = 256}), y);
+//   wane::attend(wane::softmax_attention<float>(in, {.window = 256}), y);
 //
 // y_t = sum_s p_ts value_s, where p_t is the softmax of scale query_t . key_s over the s <= t in
 // the window, or over all s where it is not causal.
@@ -42,7 +42,7 @@ class softmax_attention {
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   softmax_attention(keyed_inputs<Io> const& in, softmax_attention_options const& options = {})
-      : in_(in),
+      : in_(impl::keyed_tensors_of<Io>(in)),
         window_(options.window),
         causal_(options.causal),
         groups_(options.groups),
@@ -99,7 +99,7 @@ class softmax_attention {
             {x.stride[1], x.stride[3]}};
   }
 
-  keyed_inputs<Io> in_;
+  impl::keyed_tensors<Io> in_;
   index window_;
   bool causal_;
   head_groups groups_;

@@ -16,7 +16,7 @@ class match_sum : public keyed_memory<Io, Accumulate> {
   using keyed = keyed_memory<Io, Accumulate>;
 
  public:
-  match_sum(keyed_inputs<Io> const& in, keyed_options const& options, own_token own)
+  match_sum(keyed_tensors<Io> const& in, keyed_options const& options, own_token own)
       : keyed(in, options), own_(own == own_token::included ? 1 : 0) {}
 
   WANE_HOST_DEVICE recurrence_shape shape() const {
@@ -57,7 +57,8 @@ class match_sum : public keyed_memory<Io, Accumulate> {
 namespace wane {
 
 //   using wane::normaliser;
-//   wane::retrieval<float, normaliser::undecayed> const memory({phi_q, phi_k, v}, alpha, nodes);
+//   wane::retrieval<float, normaliser::undecayed> const memory(
+//       {.query = phi_q, .key = phi_k, .value = v, .alpha = alpha}, nodes);
 //
 // y_t = n_t / max(d_t, floor), with the n_t of retrieval and d_t = sum_i phi(q_t) . phi(k_i), both
 // over i <= t or, without the own token, i < t (VORT, eq. 13). Inputs, options and errors are those
@@ -72,19 +73,26 @@ class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
  public:
   // Throws wane::error when the shapes do not fit, an option is out of range, or there are no
   // nodes.
-  retrieval(keyed_inputs<Io> const& in, token_view<Io const> alpha, Nodes const& nodes,
+  retrieval(retrieval_inputs<Io> const& in, Nodes const& nodes,
             retrieval_options const& options = {})
-      : quotient_of<numerator, denominator>(numerator(in, alpha, nodes, options),
-                                            denominator(in, options.of_keys(), options.own),
-                                            options.floor) {}
+      : quotient_of<numerator, denominator>(
+            numerator(in, nodes, options),
+            denominator(impl::keyed_tensors_of<Io>(in), options.of_keys(), options.own),
+            options.floor) {}
 
   // Any may be absent.
   struct gradients {
-    keyed_gradients<Io> in;
-    token_view<Io> alpha;
+    impl::by_name only = {};
+    impl::named<"query", sequence_view<Io>> query = {};
+    impl::named<"key", sequence_view<Io>> key = {};
+    impl::named<"value", sequence_view<Io>> value = {};
+    impl::named<"alpha", token_view<Io>> alpha = {};
 
-    void check(retrieval const& op) const {
-      typename numerator::gradients{in, alpha}.check(op.first());
+    void check(retrieval const& op) const { of_numerator().check(op.first()); }
+    wane::layout layout() const { return of_numerator().layout(); }
+    // Those of the numerator alone.
+    typename numerator::gradients of_numerator() const {
+      return {.query = query, .key = key, .value = value, .alpha = alpha};
     }
   };
 
@@ -125,16 +133,16 @@ class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
       gradients to;
       memory held;
 
-      wane::layout layout() const { return to.in.layout(); }
+      wane::layout layout() const { return to.layout(); }
       struct sink {
         of_numerator const& all_of;
         numerator const& op;
         place<> where;
 
-        WANE_INLINE void column(auto j, auto g) const { all_of.to.in.value.write(where, j, g); }
+        WANE_INLINE void column(auto j, auto g) const { all_of.to.value.write(where, j, g); }
         template <class V>
         WANE_INLINE void all(all_gradients<V> const& g) const {
-          typename numerator::gradients const only_alpha{{}, all_of.to.alpha};
+          typename numerator::gradients const only_alpha{.alpha = all_of.to.alpha};
           only_alpha.at(op, where).all(g);
           index const features = all_of.held.extent[3] / 2;
           V const *query = all_of.held.element(where, 0), *key = query + features;
@@ -142,7 +150,7 @@ class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
             set_row(g.query, f, row_at(g.query, f) + row_at(query, f));
             set_row(g.key, f, row_at(g.key, f) + row_at(key, f));
           });
-          op.give_rows(op.terms_at(where), all_of.to.in, g);
+          op.give_rows(op.terms_at(where), all_of.to.query, all_of.to.key, g);
         }
       };
       WANE_INLINE sink at(numerator const& op, place<> where) const { return {*this, op, where}; }
@@ -155,7 +163,7 @@ class retrieval<Io, normaliser::undecayed, Accumulate, Nodes>
     shared_gradients(recurrence_shape const& s, gradients const& to)
         : numbers(static_cast<std::size_t>(s.batch * s.time * s.heads * 2 * s.rows)),
           first{to, {numbers.data(), s.batch, s.time, s.heads, 2 * s.rows}},
-          second{first.held, to.in.layout()} {}
+          second{first.held, to.layout()} {}
     shared_gradients(shared_gradients const&) = delete;
   };
 

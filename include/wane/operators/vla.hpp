@@ -7,23 +7,18 @@
 
 namespace wane {
 
-// query, key: [B, T, G, K] of features (feature_maps.hpp), value: [B, T, H, V], as keyed_inputs.
+// query, key: [B, T, G, K] of features (feature_maps.hpp), value: [B, T, H, V]; and
 //   direction  [B, T, G, K], such as W_u k: the penalty direction is u = length direction /
 //              |direction|; absent: u is the key
 //   lambda     [H], > 0; absent: options.lambda for every head
 template <class Io>
 struct vla_inputs {
-  using rows = sequence_view<Io const>;
-
-  vla_inputs(keyed_inputs<Io> const& in, rows u = {}, view<widened<Io> const, 1> of_heads = {})
-      : keyed(in), direction(u), lambda(of_heads) {}
-  vla_inputs(rows query, rows key, rows value, rows u = {},
-             view<widened<Io> const, 1> of_heads = {})
-      : vla_inputs(keyed_inputs<Io>{query, key, value}, u, of_heads) {}
-
-  keyed_inputs<Io> keyed;
-  rows direction;
-  view<widened<Io> const, 1> lambda;
+  impl::by_name only = {};
+  impl::named<"query", sequence_view<Io const>> query = {};
+  impl::named<"key", sequence_view<Io const>> key = {};
+  impl::named<"value", sequence_view<Io const>> value = {};
+  impl::named<"direction", sequence_view<Io const>> direction = {};
+  impl::named<"lambda", view<widened<Io> const, 1>> lambda = {};
 };
 
 struct vla_options {
@@ -57,7 +52,7 @@ struct vla_options {
 // (Pandey and Singh, arXiv 2605.11196, equations 1, 8 and 18 to 20, with S transposed; without the
 // division of equation 11, which quotient_of adds: docs/operators/vla.md.)
 //
-//   wane::vla<float> const memory({q, k, v}, {.lambda = 1e-2});
+//   wane::vla<float> const memory({.query = q, .key = k, .value = v}, {.lambda = 1e-2});
 //   wane::run(memory, y);
 //
 // With a gate of heads, log decays g:
@@ -83,12 +78,15 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
   static constexpr write_rule rule = Rule;
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
-  explicit vla(vla_inputs<Io> const& in, vla_options const& options = {}) requires(!fades)
+  explicit vla(std::type_identity_t<vla_inputs<Io>> const& in,
+               vla_options const& options = {}) requires(!fades)
       : vla(in, Gate(), options) {}
   // A template, so that {} as second argument means options.
-  template <std::same_as<Gate> Given = Gate>
-  vla(vla_inputs<Io> const& in, Given const& gate, vla_options const& options = {})
-      : gated(in.keyed, gate, keyed_options_of(options, options.scale, options.normalise)),
+  template <class Given = Gate>
+  vla(std::type_identity_t<vla_inputs<Io>> const& in, Given const& gate,
+      vla_options const& options = {})
+      : gated(impl::keyed_tensors_of<Io>(in), impl::gate_from<Gate>(gate),
+              keyed_options_of(options, options.scale, options.normalise)),
         lambda_(in.lambda),
         refresh_(options.refresh),
         lambda_of_all_(static_cast<Accumulate>(options.lambda)),
@@ -108,10 +106,10 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
     require(!fades || refresh_.every == 0, "refresh and a gate are two ways to forget; choose one");
     require(options.renewal > 0 && options.renewal < 1, "renewal is ", options.renewal,
             "; it must be in (0, 1)");
-    index const rows = in.keyed.key.extent[3];
+    index const rows = in.key.extent[3];
     require(rows <= impl::most_penalised_rows, "key has ", rows, " rows; it may have ",
             impl::most_penalised_rows);
-    if (lambda_.data) check_extent("lambda", "heads", lambda_.extent[0], in.keyed.value.extent[2]);
+    if (lambda_.data) check_extent("lambda", "heads", lambda_.extent[0], in.value.extent[2]);
   }
 
   // The shape of the state; outputs have the columns of value.
@@ -174,14 +172,17 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
 
   // Any may be absent; direction must be absent when the inputs have none.
   struct gradients {
-    keyed_gradients<Io> in;
-    sequence_view<Io> direction = {};
-    view<widened<Io>, 1> lambda = {};  // [H], summed over sequences
+    impl::by_name only = {};
+    impl::named<"query", sequence_view<Io>> query = {};
+    impl::named<"key", sequence_view<Io>> key = {};
+    impl::named<"value", sequence_view<Io>> value = {};
+    impl::named<"direction", sequence_view<Io>> direction = {};
+    impl::named<"lambda", view<widened<Io>, 1>> lambda = {};  // [H], summed over sequences
     impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(vla const& op) const {
       recurrence_shape const shape = op.keyed::shape();
-      impl::check_keyed(in, shape);
+      impl::check_keyed(*this, shape);
       impl::check_gate_gradient(log_decay, shape);
       check_if_present("the gradient of direction", direction, shape_of_rows(shape));
       require(!direction.data || !op.penalises_keys(),
@@ -190,10 +191,10 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
         check_extent("the gradient of lambda", "heads", lambda.extent[0], shape.heads);
     }
 
-    wane::layout layout() const { return in.layout() & layout_of(direction); }
+    wane::layout layout() const { return layout_of(query, key, value, direction); }
 
     auto of_memory(auto const& directions, auto const& reads, auto const& decays) const {
-      return typename memory_of_directions::gradients{in, directions, reads, decays};
+      return typename memory_of_directions::gradients{query, value, directions, reads, decays};
     }
     WANE_INLINE void give_decay(place<> at, Accumulate g) const requires fades {
       log_decay.write(at, g);
@@ -201,8 +202,8 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
     WANE_INLINE void give_rows(vla const& op, place<> at, bool in_lanes, Accumulate* keys,
                                Accumulate* directions) const {
       all_gradients<Accumulate> g{op.in_.key.extent[3], in_lanes, {}, keys, directions, {}, {}, {}};
-      op.keyed::give_rows(op.terms_at(at), {{}, in.key, {}}, g);
-      op.directions_.give_rows(op.directions_.terms_at(at), {direction, {}, {}}, g);
+      op.keyed::give_rows(op.terms_at(at), {}, key, g);
+      op.directions_.give_rows(op.directions_.terms_at(at), direction, {}, g);
     }
     WANE_INLINE void give_lambda(index head, double g) const {
       if (lambda.data) lambda(head) = static_cast<widened<Io>>(g);
@@ -210,13 +211,12 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
   };
 
  private:
-  static keyed_inputs<Io> directions_of(vla_inputs<Io> const& in) {
-    auto const& [query, key, value] = in.keyed;
-    if (!in.direction.data) return {key, key, value};
+  static impl::keyed_tensors<Io> directions_of(vla_inputs<Io> const& in) {
+    if (!in.direction.data) return {in.key, in.key, in.value};
     char const* const names[] = {"batch", "time", "heads", "rows"};
     for (int i = 0; i < 4; ++i)
-      check_extent("direction", names[i], in.direction.extent[i], key.extent[i]);
-    return {in.direction, in.direction, value};
+      check_extent("direction", names[i], in.direction.extent[i], in.key.extent[i]);
+    return {in.direction, in.direction, in.value};
   }
   static keyed_options keyed_options_of(vla_options const& options, double scale, bool normalise) {
     return {.scale = scale,
@@ -231,5 +231,12 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
   bool memory_fades_, penalises_keys_;
   keyed directions_;
 };
+
+template <class Gate>
+vla(vla_inputs<impl::deduced_number<Gate>> const&, Gate const&, vla_options const& = {})
+    -> vla<impl::deduced_number<Gate>, write_rule::rls, impl::deduced_gate<Gate>>;
+template <class Io, impl::other_gate<Io> Gate>
+vla(vla_inputs<Io> const&, Gate const&, vla_options const& = {})
+    -> vla<Io, write_rule::rls, impl::deduced_gate<Gate>>;
 
 }  // namespace wane

@@ -8,8 +8,9 @@
 
 namespace wane {
 
-//   wane::vort_layer<float> const layer({features, alpha, nodes},
-//                                       {{query, key, value}, {.window = 64}});
+//   wane::vort_layer<float> const layer(
+//       {{.query = phi_q, .key = phi_k, .value = v, .alpha = alpha}, nodes},
+//       {{.query = q, .key = k, .value = v}, {.window = 64}});
 //   wane::run(layer, y);
 //
 // y_t = retrieval_t + local_attention_t (VORT, eq. 17). Each part has inputs, options and errors of
@@ -18,8 +19,8 @@ namespace wane {
 // one, run local_attention before.
 //
 // The state is a pair: that of retrieval, then the ring of the last tokens. Gradients are
-// {.first = those of retrieval, .second = {query, key, value}}. The gradient of a value that both
-// parts read is the sum of the two.
+// {.first = those of retrieval, .second = those of local_attention}. The gradient of a value that
+// both parts read is the sum of the two.
 template <class Io, normaliser Normaliser = normaliser::decayed, class Accumulate = widened<Io>,
           spectra::order_nodes<Accumulate> Nodes = spectra::order_table<Accumulate>>
 using vort_layer = sum_of<retrieval<Io, Normaliser, Accumulate, Nodes>, local_attention<Io>>;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/recurrence/named.hpp"
 #include "wane/run/runners.hpp"
 
 namespace wane::impl {
@@ -43,12 +44,12 @@ consteval void check_sink() {
 
 namespace wane {
 
-//   adjoint(op, output_gradient, gradients);
+//   adjoint(op, output_gradient, {.query = dq, .key = dk, .value = dv});
 //
 // The vector-Jacobian product of run(op, y, ...). output_gradient: dL/dy, [B, T, H, columns].
 // `gradients` receives the gradients by all that the operator was made of; most often it is an
-// Op::gradients, whose absent views are skipped. The options take dL/dstate at the end and receive
-// it at the start.
+// Op::gradients, whose absent views are skipped. They are written, not added to what is there. The
+// options take dL/dstate at the end and receive it at the start.
 //
 // The result is the same bits for any number of threads. Gradients must not overlap inputs. Memory
 // held beside them, by form of the operator:
@@ -60,7 +61,8 @@ namespace wane {
 //   quotients of two      both outputs, and the memory of both parts
 //   local attention       nothing; the initial state must have seen no tokens
 // Throws wane::error, before anything is written, when a shape does not fit.
-template <class Op, class Out, class Gradients, class State = accumulate_type<Op>>
+template <class Op, class Out = output_type<Op> const, class Gradients = impl::own_gradients<Op>,
+          class State = accumulate_type<Op>>
 void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
              adjoint_options<State> const& options = {}) {
   using Dy = std::remove_const_t<Out>;

@@ -14,7 +14,7 @@ namespace wane {
 // The output may lie in the memory of a per-token, per-column input of the operator with the same
 // type and strides; otherwise inputs and outputs do not overlap.
 // Throws wane::error, before anything is written, when a shape does not fit.
-template <class Op, class Out, class State = accumulate_type<Op>>
+template <class Op, class Out = output_type<Op>, class State = accumulate_type<Op>>
 void run(Op const& op, sequence_view<Out> output, run_options<State> const& options = {}) {
   static_assert(is_complex<Out> || !is_complex<output_type<Op>>,
                 "wane::run: the outputs are complex; a view of real numbers cannot take them");
@@ -34,7 +34,7 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
 // Takes the tokens of `op` into `state`, [B, H, rows, columns], and advances its positions; output
 // [B, T, H, columns] receives y. Allocates nothing, but for pairs with over 1024 outputs a head.
 // Throws wane::error, before anything is written, when a shape does not fit.
-template <class Op, class Out, class State>
+template <class Op, class Out = output_type<Op>, class State = accumulate_type<Op>>
 void step(Op const& op, sequence_view<Out> output, state_view<State> state,
           step_options const& options = {}) {
   static_assert(is_complex<Out> || !is_complex<output_type<Op>>,
@@ -60,7 +60,7 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state,
       state.positions[n] += impl::tokens_of(n, shape.time, {}, options.lengths).end;
 }
 
-template <class Op, class Out, class State>
+template <class Op, class Out = output_type<Op>, class State = accumulate_type<Op>>
 void step(Op const& op, sequence_view<Out> output, recurrent_state<State>& state,
           step_options const& options = {}) {
   step(op, output, state_view<State>(state), options);

@@ -53,9 +53,11 @@ TEST(Shape, OfAnOperatorIsThatOfItsTensors) {
   std::vector<double> x(2 * 3 * 4 * 5);
   wane::sequence_view<double const> const values(x.data(), 2, 3, 4, 5);
   wane::view<double const, 2> const node(x.data(), 4, 7);
-  EXPECT_EQ(bank({node, node, node}, values).shape(), (wane::recurrence_shape{2, 3, 4, 7, 5}));
-  EXPECT_EQ((wane::linear_recurrence<decay_as::log, double>(values, values).shape()),
-            (wane::recurrence_shape{2, 3, 4, 1, 5}));
+  EXPECT_EQ(bank({.value = values, .log_decay = node, .key = node, .query = node}).shape(),
+            (wane::recurrence_shape{2, 3, 4, 7, 5}));
+  EXPECT_EQ(
+      (wane::linear_recurrence<decay_as::log, double>({.decay = values, .drive = values}).shape()),
+      (wane::recurrence_shape{2, 3, 4, 1, 5}));
 }
 
 }  // namespace

@@ -30,37 +30,33 @@ class chunk_gradients {
   explicit chunk_gradients(chunk_shape const& shape) : shape_(shape) {}
 
   template <class Gate>
-  auto of(wane::gla<Io, Gate> const&) {
-    return typename wane::gla<Io, Gate>::gradients{in(), rows()};
+  auto of(wane::gla<Io, Gate> const& op) {
+    return keyed(op, {.log_decay = rows()});
   }
-  auto of(wane::gated_delta_net<Io> const&) {
-    return typename wane::gated_delta_net<Io>::gradients{in(), heads(inputs_), heads(inputs_)};
+  auto of(wane::gated_delta_net<Io> const& op) {
+    return keyed(op, {.strength = heads(inputs_), .log_decay = heads(inputs_)});
   }
-  auto of(wane::kimi_delta_attention<Io> const&) {
-    return typename wane::kimi_delta_attention<Io>::gradients{in(), heads(inputs_), rows()};
+  auto of(wane::kimi_delta_attention<Io> const& op) {
+    return keyed(op, {.strength = heads(inputs_), .log_decay = rows()});
   }
-  auto of(wane::rwkv7<Io> const&) {
-    return typename wane::rwkv7<Io>::gradients{in(), rows(), rows(), rows(), rows()};
+  auto of(wane::rwkv7<Io> const& op) {
+    return keyed(op, {.removal = rows(), .rate = rows(), .bonus = rows(), .log_decay = rows()});
   }
-  auto of(wane::delta_net<Io> const&) {
-    return typename wane::delta_net<Io>::gradients{in(), heads(inputs_)};
-  }
-  auto of(wane::vla_delta_net<Io> const&) {
-    return typename wane::vla_delta_net<Io>::gradients{in(), heads(inputs_)};
-  }
+  auto of(wane::delta_net<Io> const& op) { return keyed(op, {.strength = heads(inputs_)}); }
+  auto of(wane::vla_delta_net<Io> const& op) { return keyed(op, {.decay = heads(inputs_)}); }
   auto of(wane::mamba2<Io> const&) {
     return typename wane::mamba2<Io>::gradients{.x = tensor(shape_.columns),
                                                 .dt = heads(inputs_),
+                                                .A = heads(wide_),
                                                 .B = rows(),
                                                 .C = rows(),
-                                                .A = heads(wide_),
                                                 .D = heads(wide_),
                                                 .taper = heads(wide_)};
   }
 
   template <wane::write_rule Rule, class Gate>
   auto of(wane::vla<Io, Rule, Gate> const& op) {
-    typename wane::vla<Io, Rule, Gate>::gradients to{.in = in()};
+    auto to = keyed(op, {});
     if (!op.penalises_keys()) to.direction = rows();
     if constexpr (wane::head_gate<Gate>) to.log_decay = heads(inputs_);
     wide_.emplace_back(static_cast<std::size_t>(shape_.heads), NAN);
@@ -91,9 +87,10 @@ class chunk_gradients {
   wane::token_view<T> heads(std::deque<std::vector<T>>& from) {
     return {take(from, 1), shape_.batch, shape_.time, shape_.heads};
   }
-  wane::keyed_gradients<Io> in() {
-    auto const query = rows(), key = rows();
-    return {query, key, tensor(shape_.columns)};
+  template <class Op>
+  typename Op::gradients keyed(Op const&, typename Op::gradients to) {
+    to.query = rows(), to.key = rows(), to.value = tensor(shape_.columns);
+    return to;
   }
 
   chunk_shape shape_;

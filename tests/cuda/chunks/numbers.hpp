@@ -39,45 +39,43 @@ struct chunk_numbers {
   std::vector<T> constant = std::vector<T>(static_cast<std::size_t>(shape.heads), T(-0.03125)),
                  taper = std::vector<T>(static_cast<std::size_t>(shape.heads), T(0.5));
 
-  wane::gla<Io> gla() const { return {in(), rows_of(by_row), {}}; }
-  wane::retnet<Io> retnet() const {
-    return {in(), {wane::view<T const, 1>(constant.data(), shape.heads)}, {}};
-  }
+  wane::gla<Io> gla() const { return {in(), rows_of(by_row)}; }
+  wane::retnet<Io> retnet() const { return {in(), {{constant.data(), shape.heads}}}; }
   // Its taper looks at positions, its D is direct.
   wane::mamba2<Io> mamba2() const {
     wane::view<T const, 1> const of_heads(constant.data(), shape.heads);
-    wane::view<T const, 1> const tapers(taper.data(), shape.heads);
-    return {{.x = tensor(value, shape.columns),
-             .dt = heads_of(strength),
-             .A = of_heads,
-             .B = rows_of(key),
-             .C = rows_of(query),
-             .D = of_heads,
-             .taper = tapers}};
+    return wane::mamba2<Io>({.x = tensor(value, shape.columns),
+                             .dt = heads_of(strength),
+                             .A = of_heads,
+                             .B = rows_of(key),
+                             .C = rows_of(query),
+                             .D = of_heads,
+                             .taper = {taper.data(), shape.heads}});
   }
   wane::gated_delta_net<Io> gated_delta_net() const {
-    return {in(), heads_of(strength), heads_of(by_head), {.normalise = true}};
+    return {delta_in(), heads_of(by_head), {.normalise = true}};
   }
   wane::delta_net<Io> delta_net() const {
-    return {in(), heads_of(strength), {}, {.normalise = true}};
+    return wane::delta_net<Io>(delta_in(), {.normalise = true});
   }
   // One in four of its decays is 0.
   wane::vla_delta_net<Io> vla_delta_net() const {
-    return {in(), heads_of(factor), {.normalise = true}};
+    return wane::vla_delta_net<Io>(in<wane::vla_delta_net_inputs<Io>>({.decay = heads_of(factor)}),
+                                   {.normalise = true});
   }
   wane::kimi_delta_attention<Io> kimi() const {
-    return {in(), heads_of(strength), rows_of(by_row), {.normalise = true}};
+    return {delta_in(), rows_of(by_row), {.normalise = true}};
   }
   wane::rwkv7<Io> rwkv7() const {
-    return {in(),
+    return {in<wane::rwkv7_inputs<Io>>({.removal = rows_of(removal),
+                                        .rate = rows_of(rate),
+                                        .bonus = {bonus.data(), shape.heads, shape.rows}}),
             rows_of(by_row),
-            {rows_of(removal), rows_of(rate),
-             wane::view<Io const, 2>(bonus.data(), shape.heads, shape.rows)},
             {.normalise = true}};
   }
   // Directions are given, or are the keys.
   wane::vla_inputs<Io> vla_in(bool given) const {
-    wane::vla_inputs<Io> x{in()};
+    auto x = in<wane::vla_inputs<Io>>();
     if (given) x.direction = rows_of(removal);
     return x;
   }
@@ -122,8 +120,13 @@ struct chunk_numbers {
   wane::token_view<Io const> heads_of(std::vector<Io> const& x) const {
     return {x.data(), shape.batch, shape.time, shape.heads};
   }
-  wane::keyed_inputs<Io> in() const {
-    return {rows_of(query), rows_of(key), tensor(value, shape.columns)};
+  template <class Inputs = wane::keyed_inputs<Io>>
+  Inputs in(Inputs x = {}) const {
+    x.query = rows_of(query), x.key = rows_of(key), x.value = tensor(value, shape.columns);
+    return x;
+  }
+  wane::delta_inputs<Io> delta_in() const {
+    return in<wane::delta_inputs<Io>>({.strength = heads_of(strength)});
   }
 };
 

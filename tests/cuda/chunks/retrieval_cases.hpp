@@ -17,8 +17,10 @@ namespace support {
 template <class Op>
 struct retrieval_gradients : Op::gradients {
   retrieval_gradients with_tensors(auto& copies) const {
-    auto const& [query, key, value] = this->in;
-    return {{{copies.of(query), copies.of(key), copies.of(value)}, copies.of(this->alpha)}};
+    return {{.query = copies.of(this->query),
+             .key = copies.of(this->key),
+             .value = copies.of(this->value),
+             .alpha = copies.of(this->alpha)}};
   }
 };
 

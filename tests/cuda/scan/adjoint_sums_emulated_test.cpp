@@ -79,8 +79,8 @@ TEST(EmulatedAdjointSums, MayBeAbsent) {
   auto const to_value = all.to_value, to_alpha = all.to_alpha;
   for (double& x : all.to_value) x = NAN;
   for (double& x : all.to_alpha) x = NAN;
-  adjoint({}, op, dy, decltype(all.gradients()){{}, all.orders(all.to_alpha)});
-  adjoint({}, op, dy, decltype(all.gradients()){all.values(all.to_value), {}});
+  adjoint({}, op, dy, decltype(all.gradients()){.alpha = all.orders(all.to_alpha)});
+  adjoint({}, op, dy, decltype(all.gradients()){.value = all.values(all.to_value)});
   EXPECT_EQ(all.to_value, to_value);
   EXPECT_EQ(all.to_alpha, to_alpha);
 }

@@ -43,9 +43,8 @@ TEST(EmulatedScan, ReachesTokensBeyondFourGigabytes) {
     options.direction = static_cast<wane::direction>(direction);
     wane::testing::run(
         wane::testing::emulated_gpu{},
-        wane::linear_recurrence<wane::decay_as::factor, float>(wane::sequence_view<float const>(x),
-                                                               wane::sequence_view<float const>(x)),
-        y, options);
+        wane::linear_recurrence<wane::decay_as::factor, float>({.decay = x, .drive = x}), y,
+        options);
     float h = 0;
     for (index k = 0; k < time; ++k) {
       h = 0.5f * h + 0.5f;

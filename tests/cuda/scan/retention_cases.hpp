@@ -16,7 +16,7 @@ namespace support {
 template <class Io>
 struct retention_gradients : retention_problem<Io>::operation::gradients {
   retention_gradients with_tensors(auto& copies) const {
-    return {{copies.of(this->value), copies.of(this->alpha)}};
+    return {{.value = copies.of(this->value), .alpha = copies.of(this->alpha)}};
   }
 };
 
@@ -75,7 +75,8 @@ struct retention_cases {
     wane::adjoint_options<T> back;
     back.initial = start, back.final_gradient = start, back.initial_gradient = to_start;
     back.direction = way;
-    run_by(op, p.values(dy), retention_gradients<Io>{{p.values(to_value), p.orders(to_alpha)}},
+    run_by(op, p.values(dy),
+           retention_gradients<Io>{{.value = p.values(to_value), .alpha = p.orders(to_alpha)}},
            back);
     return {widened(y), widened(last.values()), widened(to_value), widened(to_alpha),
             widened(to_start.values())};

@@ -25,7 +25,7 @@ void expect_adjoint(attention_sizes const& s) {
       dk(s.batch, s.time + s.cache, s.heads, s.rows),
       dv(s.batch, s.time + s.cache, s.heads, s.columns);
   g.fill([&](auto...) { return random.uniform(-1, 1); });
-  wane::attend_adjoint(run.op(), g.view(), {dq.view(), dk.view(), dv.view()},
+  wane::attend_adjoint(run.op(), g.view(), {.query = dq, .key = dk, .value = dv},
                        {.packed = {s.starts}, .key_packed = {s.key_starts}, .threads = 2});
   auto const loss = [&] {
     long double total = 0;
@@ -112,9 +112,9 @@ TEST(AttendAdjoint, HasTheSameBitsForAnyThreads) {
   tensor<float> dq(1, 450, 2, 5), dk(1, 459, 2, 5), dv(1, 459, 2, 6), eq(1, 450, 2, 5),
       ek(1, 459, 2, 5), ev(1, 459, 2, 6);
   run.output.fill([](index, index t, index, index j) { return (t + j) % 3; });
-  wane::attend_adjoint(run.op(), run.output.view(), {dq.view(), dk.view(), dv.view()},
+  wane::attend_adjoint(run.op(), run.output.view(), {.query = dq, .key = dk, .value = dv},
                        {.threads = 1});
-  wane::attend_adjoint(run.op(), run.output.view(), {eq.view(), ek.view(), ev.view()},
+  wane::attend_adjoint(run.op(), run.output.view(), {.query = eq, .key = ek, .value = ev},
                        {.threads = 3});
   auto const same = [](tensor<float> const& a, tensor<float> const& b) {
     a.for_each([&](auto... at) { EXPECT_EQ(a(at...), b(at...)); });
@@ -139,8 +139,9 @@ TEST(AttendAdjoint, GoesAcrossACut) {
   struct gradients {
     tensor<double> query{2, time, 2, 5}, key{2, time, 2, 5}, value{2, time, 2, 3};
     wane::keyed_gradients<double> of(index first, index begin, index end) const {
-      return {query.view().tokens(begin, end), key.view().tokens(first, end),
-              value.view().tokens(first, end)};
+      return {.query = query.view().tokens(begin, end),
+              .key = key.view().tokens(first, end),
+              .value = value.view().tokens(first, end)};
     }
   } const whole, before, after;
   wane::attend_adjoint(run.op(), g.view(), whole.of(0, 0, time));
@@ -151,9 +152,10 @@ TEST(AttendAdjoint, GoesAcrossACut) {
     auto const part = [&](tensor<double> const& x, index from) {
       return x.view().tokens(from, end);
     };
-    wane::softmax_attention<double> const op(
-        {part(run.query, begin), part(run.key, first), part(run.value, first)},
-        {.window = window, .entropy = true});
+    wane::softmax_attention<double> const op({.query = part(run.query, begin),
+                                              .key = part(run.key, first),
+                                              .value = part(run.value, first)},
+                                             {.window = window, .entropy = true});
     wane::attend_adjoint(op, part(g, begin), to.of(first, begin, end));
   };
   piece(0, 0, cut, before), piece(cut - cache, cut, time, after);
@@ -176,7 +178,7 @@ TEST(AttendAdjoint, OfScoresOfMinusInfinityIsFinite) {
   });
   tensor<float> g(1, 100, 1, 4), dk(1, 100, 1, 1), dv(1, 100, 1, 3);
   g.fill([](index, index t, index, index j) { return t % 7 + j; });
-  wane::attend_adjoint(run.op(), g.view(), {{}, dk.view(), dv.view()});
+  wane::attend_adjoint(run.op(), g.view(), {.key = dk, .value = dv});
   dk.for_each([&](index b, index t, index h, index i) {
     EXPECT_TRUE(std::isfinite(dk(b, t, h, i)));
     EXPECT_EQ(dk(b, t, h, i) == 0, t < 50 || t % 2) << t;

@@ -94,7 +94,7 @@ TEST(SoftmaxAttention, OfPaddedBatchesIsThatOfEach) {
             if (b >= 0) of.data += b * of.stride[0], of.extent[0] = 1;
             return of;
           };
-          return {part(q, tokens), part(k, keys), part(v, keys)};
+          return {.query = part(q, tokens), .key = part(k, keys), .value = part(v, keys)};
         }
       };
       gradients const together(s), alone(s);
@@ -106,9 +106,10 @@ TEST(SoftmaxAttention, OfPaddedBatchesIsThatOfEach) {
         auto const tokens = [&](auto const& x, index count) {
           return row(x.view(), b).tokens(0, count);
         };
-        wane::softmax_attention<double> const one(
-            {tokens(clean.query, n), tokens(clean.key, cache + n), tokens(clean.value, cache + n)},
-            {.window = window});
+        wane::softmax_attention<double> const one({.query = tokens(clean.query, n),
+                                                   .key = tokens(clean.key, cache + n),
+                                                   .value = tokens(clean.value, cache + n)},
+                                                  {.window = window});
         wane::attend(one, tokens(clean.output, n));
         wane::attend_adjoint(one, tokens(g, n), alone.from(b, n, cache + n));
       }
@@ -226,10 +227,11 @@ TEST(SoftmaxAttention, OfNoQueriesNeedsNoneAndGivesNothingBack) {
   tensor<float> k(2, 5, 3, 4), v(2, 5, 3, 6), dk(2, 5, 3, 4), dv(2, 5, 3, 6);
   wane::sequence_view<float const> const q(nullptr, 2, 0, 3, 4);
   wane::sequence_view<float> const y(nullptr, 2, 0, 3, 6);
-  wane::softmax_attention<float> const op({q, k, v}, {.window = INT64_MAX});
+  wane::softmax_attention<float> const op({.query = q, .key = k, .value = v},
+                                          {.window = INT64_MAX});
   k.fill([](auto...) { return 1; }), v.fill([](auto...) { return 1; });
   wane::attend(op, y);
-  wane::attend_adjoint(op, y, {{}, dk.view(), dv.view()});
+  wane::attend_adjoint(op, y, {.key = dk, .value = dv});
   dk.for_each([&](auto... at) { EXPECT_EQ(dk(at...), 0); });
   dv.for_each([&](auto... at) { EXPECT_EQ(dv(at...), 0); });
 }
@@ -237,24 +239,27 @@ TEST(SoftmaxAttention, OfNoQueriesNeedsNoneAndGivesNothingBack) {
 TEST(SoftmaxAttention, SaysWhatDoesNotFit) {
   tensor<float> q(1, 9, 4, 3), k(1, 8, 4, 3), v(1, 8, 4, 5), y(1, 9, 4, 5), of_three(1, 9, 3, 3);
   using op = wane::softmax_attention<float>;
-  support::expect_error({"key has time 8", "9"}, [&] { op({q, k, v}); });
-  support::expect_error({"heads 3", "divide", "4"}, [&] { op({of_three, q, y}); });
-  support::expect_error({"rows", "3", "5"}, [&] { op({y, q, y}); });
-  support::expect_error({"window", "-1"}, [&] { op({q, q, y}, {.window = -1}); });
-  support::expect_error({"scale", "finite"}, [&] { op({q, q, y}, {.scale = HUGE_VAL}); });
+  support::expect_error({"key has time 8", "9"}, [&] { op({.query = q, .key = k, .value = v}); });
+  support::expect_error({"heads 3", "divide", "4"},
+                        [&] { op({.query = of_three, .key = q, .value = y}); });
+  support::expect_error({"rows", "3", "5"}, [&] { op({.query = y, .key = q, .value = y}); });
+  support::expect_error({"window", "-1"},
+                        [&] { op({.query = q, .key = q, .value = y}, {.window = -1}); });
+  support::expect_error({"scale", "finite"},
+                        [&] { op({.query = q, .key = q, .value = y}, {.scale = HUGE_VAL}); });
   wane::sequence_view<float const> const none(nullptr, 1, 9, 4, 3);
-  support::expect_error({"key has no data"}, [&] { wane::attend(op({q, none, y}), y.view()); });
-  support::expect_error({"output", "columns 3", "5"}, [&] {
-    wane::attend(op({q, q, y}), q.view());
-  });
+  support::expect_error({"key has no data"},
+                        [&] { wane::attend(op({.query = q, .key = none, .value = y}), y.view()); });
+  support::expect_error({"output", "columns 3", "5"},
+                        [&] { wane::attend(op({.query = q, .key = q, .value = y}), q.view()); });
   support::expect_error({"output", "columns 5", "6"}, [&] {
-    wane::attend(op({q, q, y}, {.entropy = true}), y.view());
+    wane::attend(op({.query = q, .key = q, .value = y}, {.entropy = true}), y.view());
   });
   support::expect_error({"output_gradient", "columns 5", "6"}, [&] {
-    wane::attend_adjoint(op({q, q, y}, {.entropy = true}), y.view(), {});
+    wane::attend_adjoint(op({.query = q, .key = q, .value = y}, {.entropy = true}), y.view(), {});
   });
   support::expect_error({"gradient of value", "columns 3", "5"}, [&] {
-    wane::attend_adjoint(op({q, q, y}), y.view(), {{}, {}, q.view()});
+    wane::attend_adjoint(op({.query = q, .key = q, .value = y}), y.view(), {.value = q});
   });
 }
 

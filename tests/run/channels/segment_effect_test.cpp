@@ -30,8 +30,8 @@ struct piece {
     }
   }
   auto op(index channels = columns) const {
-    return wane::linear_recurrence<Form, double>({decay.data(), 1, time, 1, channels},
-                                                 {drive.data(), 1, time, 1, channels});
+    return wane::linear_recurrence<Form, double>({.decay = {decay.data(), 1, time, 1, channels},
+                                                  .drive = {drive.data(), 1, time, 1, channels}});
   }
   double after(double state, index c, index channels = columns) const {
     for (index t = 0; t < time; ++t) {

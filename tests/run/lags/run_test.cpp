@@ -95,7 +95,11 @@ wane::exponential_bank<T> bank(memory<T> const& m) {
     auto const v = x.view();
     return wane::view<T const, 2>(v.data, {v.extent[2], v.extent[3]}, {v.stride[2], v.stride[3]});
   };
-  return {{node(m.decay), node(m.key), node(m.query), {m.direct.data(), m.heads}}, m.value.view()};
+  return wane::exponential_bank<T>({.value = m.value,
+                                    .log_decay = node(m.decay),
+                                    .key = node(m.key),
+                                    .query = node(m.query),
+                                    .direct = {m.direct.data(), m.heads}});
 }
 constexpr auto constants = [](auto const& m) { return constant_memory(m); };
 constexpr auto banks = [](auto const& m) { return bank(m); };

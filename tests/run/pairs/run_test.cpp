@@ -35,8 +35,8 @@ struct sum_problem : gla_problem<T> {
         decay(random_tensor<T>(s.batch, s.time, s.heads, s.columns, this->bits).as_log_decay()),
         drive(s.batch, s.time, s.heads, s.columns, this->bits) {}
   op make(index begin, index end) const {
-    return {gla_problem<T>::make(begin, end),
-            channels(decay.view().tokens(begin, end), drive.view().tokens(begin, end))};
+    return {gla_problem<T>::make(begin, end), channels({.decay = decay.view().tokens(begin, end),
+                                                        .drive = drive.view().tokens(begin, end)})};
   }
   std::array<std::span<T>, 6> inputs() {
     auto const [q, k, v, g] = gla_problem<T>::inputs();
@@ -47,7 +47,8 @@ struct sum_problem : gla_problem<T> {
     return {q, k, v, g, decay.gradient, drive.gradient};
   }
   typename op::gradients gradients() {
-    return {gla_problem<T>::gradients(), {decay.gradient_view(), drive.gradient_view()}};
+    return {gla_problem<T>::gradients(),
+            {.decay = decay.gradient_view(), .drive = drive.gradient_view()}};
   }
 };
 
@@ -64,7 +65,8 @@ struct nested_problem : sum_problem<T> {
         below_drive(s.batch, s.time, s.heads, 1, this->bits) {}
   op make(index begin, index end) const {
     return {sum_problem<T>::make(begin, end),
-            channels(below_decay.view().tokens(begin, end), below_drive.view().tokens(begin, end)),
+            channels({.decay = below_decay.view().tokens(begin, end),
+                      .drive = below_drive.view().tokens(begin, end)}),
             0.5};
   }
   std::array<std::span<T>, 8> inputs() {
@@ -77,7 +79,7 @@ struct nested_problem : sum_problem<T> {
   }
   typename op::gradients gradients() {
     return {sum_problem<T>::gradients(),
-            {below_decay.gradient_view(), below_drive.gradient_view()}};
+            {.decay = below_decay.gradient_view(), .drive = below_drive.gradient_view()}};
   }
 };
 
@@ -182,9 +184,7 @@ TEST(Pair, HasAStateAsOthers) {
 TEST(Pair, WritesOverItsInput) {
   support::memory<float> const apart(1, 90, 2, 4, 9), over(1, 90, 2, 4, 9);
   auto const of = [](auto const& m) {
-    gla<float> const memory(m.in(), m.decay.view());
-    gla<float, no_gate> const sums(m.in(), {});
-    return sum_of(memory, sums);
+    return sum_of(gla(m.in(), m.decay.view()), gla(m.in(), no_gate()));
   };
   tensor<float> y(1, 90, 2, 9);
   run(of(apart), y.view());
@@ -196,7 +196,7 @@ TEST(Pair, WritesOverItsInput) {
 template <class Io>
 void expect_padding_untouched() {
   support::memory<Io> const m(2, 9, 3, 4, 5);
-  gla<Io> const memory(m.in(), m.decay.view());
+  gla const memory(m.in(), m.decay.view());
   tensor<Io> y(2, 9, 3, 5);
   y.fill([](auto...) { return 7; });
   std::vector<index> const lengths{4, 9};
@@ -214,7 +214,7 @@ TEST(Pair, LeavesPaddingAlone) {
 TEST(Pair, StepsThroughHeadsOfAnyWidth) {
   for (index columns : {1023, 1024, 1025, 2500}) {
     support::memory<double> const m(1, 3, 1, 2, columns);
-    gla<double> const memory(m.in(), m.decay.view());
+    gla const memory(m.in(), m.decay.view());
     sum_of const op(memory, memory);
     tensor<double> y(1, 3, 1, columns), stepped(1, 3, 1, columns);
     run(op, y.view());
@@ -230,7 +230,7 @@ TEST(Pair, StepsThroughHeadsOfAnyWidth) {
 TEST(Pair, OfTwoPrecisionsIsOfTheWider) {
   support::memory<float> const m(1, 90, 2, 4, 9);
   gla<float, sequence_view<float const>, double> const wide(m.in(), m.decay.view());
-  gla<float> const narrow(m.in(), m.decay.view());
+  gla const narrow(m.in(), m.decay.view());
   sum_of const both(wide, narrow);
   static_assert(std::is_same_v<decltype(both)::accumulate, double>);
   tensor<float> y(1, 90, 2, 9), exact(1, 90, 2, 9);
@@ -254,7 +254,7 @@ TEST(Pair, LooksThroughTheValuesOfBothParts) {
 TEST(PairErrors, SayWhatDoesNotFit) {
   support::memory<float> const m(2, 9, 3, 4, 5), shorter(2, 8, 3, 4, 5), fewer(2, 9, 1, 4, 5),
       narrow(2, 9, 3, 4, 1);
-  auto const of = [](auto const& x) { return gla<float>(x.in(), x.decay.view()); };
+  auto const of = [](auto const& x) { return gla(x.in(), x.decay.view()); };
   support::expect_error({"second part", "time 8", "must be 9"},
                         [&] { sum_of(of(m), of(shorter)); });
   support::expect_error({"second part", "heads 1", "must be 3"}, [&] { sum_of(of(m), of(fewer)); });
@@ -280,7 +280,7 @@ TEST(PairErrors, SayWhatDoesNotFit) {
   keyed_inputs<float> absent = m.in();
   absent.value.data = nullptr;
   support::expect_error({"value has no data"},
-                        [&] { run(sum_of(of(m), gla<float>(absent, m.decay.view())), y.view()); });
+                        [&] { run(sum_of(of(m), gla(absent, m.decay.view())), y.view()); });
   EXPECT_TRUE(std::isnan(y(0, 0, 0, 0))) << "written in spite of the error";
 }
 

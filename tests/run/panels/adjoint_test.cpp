@@ -133,24 +133,21 @@ void expect_resets(Make const& make) {
 TEST(AffineAdjoint, WhatIsNoNumberPassesNoReset) {
   expect_resets([](memory<double> const& m) { return m.keyed<forgets::by_head, erases::no>(); });
   expect_resets([](memory<double> const& m) { return m.keyed<forgets::by_row, erases::yes>(); });
-  expect_resets([](memory<double> const& m) {
-    return wane::gated_delta_net<double>(m.in(), m.strength(), m.gate());
-  });
+  expect_resets(
+      [](memory<double> const& m) { return wane::gated_delta_net(m.delta_in(), m.gate()); });
 }
 
 // Tensors of any strides, in lanes or not, and any number of threads.
 TEST(AffineAdjoint, SameBitsForAnyThreadsAndNearForAnyStrides) {
   auto const gradients = [](arrangement how, int threads) {
     memory<float> const m(1, 70, 5, 19, 37, how);
-    wane::gla<float> const op(m.in(), m.decay.view());
+    wane::gla const op(m.in(), m.decay.view());
     tensor<float> dy(1, 70, 5, 37, how), value(1, 70, 5, 37, how);
     tensor<float> key(1, 70, 5, 19, how), query(1, 70, 5, 19, how), decay(1, 70, 5, 19, how);
     support::random_values random(3);
     dy.fill([&](auto...) { return static_cast<float>(random.uniform(-1, 1)); });
-    wane::adjoint(
-        op, dy.view(),
-        wane::gla<float>::gradients{{query.view(), key.view(), value.view()}, decay.view()},
-        wane::adjoint_options<float>{.threads = threads});
+    wane::adjoint(op, dy.view(), {.query = query, .key = key, .value = value, .log_decay = decay},
+                  wane::adjoint_options<float>{.threads = threads});
     EXPECT_TRUE(value.margins_untouched() && key.margins_untouched() && query.margins_untouched() &&
                 decay.margins_untouched());
     std::vector<float> all;

@@ -80,14 +80,14 @@ double error_of_run(memories const& m, Make const& make, direction way = directi
 
 template <forgets Decay, erases Erase>
 constexpr auto keyed = [](auto const& m) { return m.template keyed<Decay, Erase>(); };
-constexpr auto gla = []<class T>(memory<T> const& m) {
-  return wane::gla<T>(m.in(), m.decay.view());
+constexpr auto gla = [](auto const& m) { return wane::gla(m.in(), m.decay.view()); };
+constexpr auto gated_delta_net = [](auto const& m) {
+  return wane::gated_delta_net(m.delta_in(), m.gate());
 };
-constexpr auto gated_delta_net = []<class T>(memory<T> const& m) {
-  return wane::gated_delta_net<T>(m.in(), m.strength(), m.gate());
-};
-constexpr auto rwkv7 = []<class T>(memory<T> const& m) {
-  return wane::rwkv7<T>(m.in(), m.decay.view(), {m.read.view(), m.write.view(), {}});
+constexpr auto rwkv7 = [](auto const& m) {
+  return wane::rwkv7(
+      {.query = m.query, .key = m.key, .value = m.value, .removal = m.read, .rate = m.write},
+      m.decay.view());
 };
 
 // Sums over some tens of rows err by some roundings.
@@ -206,7 +206,7 @@ TEST(Affine, NothingPassesAReset) {
       m.decay.fill([&](index, index t, index, index) { return t == at ? reset : -0.1f; });
       m.key(0, bad, 0, 3) = nan;
       m.value(0, bad, 0, 7) = HUGE_VALF;
-      auto const op = wane::gla<float>(m.in(), m.decay.view());
+      wane::gla const op(m.in(), m.decay.view());
       tensor<float> y(1, 24, 1, 40);
       wane::recurrent_state<float> initial(op), final(op);
       initial.values()[5] = nan;

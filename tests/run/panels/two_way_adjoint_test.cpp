@@ -90,7 +90,7 @@ TEST(TwoWayAdjoint, InAnyStridesAndAnyThreads) {
         query(2, 70, 3, 19, how);
     support::random_values random(3);
     dy.fill([&](auto...) { return static_cast<float>(random.uniform(-1, 1)); });
-    typename gla::gradients const to{{query.view(), key.view(), value.view()}, {}};
+    typename gla::gradients const to{.query = query, .key = key, .value = value};
     wane::sequence_view<T const> const dy_view = dy.view();
     wane::adjoint_options<T> const options{.threads = threads};
     if (two_ways)

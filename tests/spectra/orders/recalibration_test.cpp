@@ -62,13 +62,12 @@ std::vector<readings> read_after(std::int64_t tokens, shared_rates const& old,
   };
   std::vector<double> const v = some(tokens * columns, -1, 1), alpha = some(tokens, 0.1, 1);
   auto const state_on = [&](order_weights<double> const& weights) {
-    wane::retention const memory(wane::sequence_view<double const>(v.data(), 1, tokens, 1, columns),
-                                 wane::token_view<double const>(alpha.data(), 1, tokens, 1),
-                                 weights.table());
+    wane::retention<double> const memory(
+        {.value = {v.data(), 1, tokens, 1, columns}, .alpha = {alpha.data(), 1, tokens, 1}},
+        weights.table());
     recurrent_state<double> state(memory);
     std::vector<double> y(v.size());
-    run(memory, wane::sequence_view<double>(y.data(), 1, tokens, 1, columns),
-        wane::run_options<double>{.final = state});
+    run(memory, {y.data(), 1, tokens, 1, columns}, {.final = state});
     return state;
   };
   recurrent_state<double> const kept = state_on(old_weights), best = state_on(now_weights);

@@ -91,6 +91,10 @@ class recurrent_state {
     return {{values_.data(), extent_[0], extent_[1], extent_[2], extent_[3]}, positions_.data()};
   }
 
+  // A state has the type of its run: run_options<T>.
+  template <class Other>
+  operator state_view<Other>() const = delete;
+
   std::vector<T>& values() { return values_; }
   std::vector<T> const& values() const { return values_; }
   std::vector<index>& positions() { return positions_; }

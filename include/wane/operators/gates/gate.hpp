@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/named.hpp"
 
 namespace wane {
 
@@ -15,7 +16,7 @@ namespace wane {
 //   struct half_gate {  // every token halves the state
 //     float read(wane::place<>) const { return std::log(0.5f); }
 //   };
-//   wane::gla<float, half_gate> const memory(in, half_gate{});
+//   wane::gla const memory(wane::keyed_inputs<float>{...}, half_gate{});
 template <class G>
 concept head_gate = requires(G const& gate, place<> at) {
   gate.read(at);
@@ -34,6 +35,41 @@ concept any_gate = head_gate<G> || row_gate<G> || std::same_as<G, no_gate>;
 
 namespace wane::impl {
 
+// What an operator deduces from its gate: the gate as it holds it, and the type of its tensors.
+template <class G>
+struct gate_deduction {
+  using gate = G;
+};
+template <class T, int Rank>
+struct gate_deduction<view<T, Rank>> {
+  using gate = view<T const, Rank>;
+  using number = std::remove_const_t<T>;
+};
+template <class G>
+requires requires { typename G::raw_type::value_type; }
+struct gate_deduction<G> {
+  using gate = G;
+  using number = typename G::raw_type::value_type;
+};
+template <class G>
+using deduced_gate = typename gate_deduction<G>::gate;
+template <class G>
+using deduced_number = typename gate_deduction<G>::number;
+// Inputs of another type than the gate's, or a gate that tells no type.
+template <class G, class Io>
+concept other_gate = !requires {
+  requires std::same_as<deduced_number<G>, Io>;
+};
+
+// The gate of an operator, from what is given for it.
+template <class Gate, class Given>
+Gate gate_from(Given const& given) {
+  static_assert(std::is_convertible_v<Given const&, Gate>,
+                "wane: the gate has another type than the operator names; leave out the template "
+                "arguments of the operator, and it takes the type of the gate");
+  return given;
+}
+
 // The view that takes the gradient of the log decays: [B, T, H] or [B, T, H, K].
 template <class G, class T>
 struct gate_gradient_of {
@@ -41,15 +77,15 @@ struct gate_gradient_of {
 };
 template <head_gate G, class T>
 struct gate_gradient_of<G, T> {
-  using type = token_view<T>;
+  using type = named<"log_decay", token_view<T>>;
 };
 template <row_gate G, class T>
 struct gate_gradient_of<G, T> {
-  using type = sequence_view<T>;
+  using type = named<"log_decay", sequence_view<T>>;
 };
 template <class T, int Rank>
 struct gate_gradient_of<view<T const, Rank>, std::remove_const_t<T>> {
-  using type = view<T, Rank>;
+  using type = named<"log_decay", view<T, Rank>>;
 };
 template <class G, class T>
 using gate_gradient = typename gate_gradient_of<G, T>::type;
@@ -75,15 +111,10 @@ void check_gate_parameters(G const& gate) {
 }
 
 // Throws wane::error when a gradient of log decays that is present does not fit.
-template <class None>
-void check_gate_gradient(None const&, recurrence_shape const&) {}
-template <class T>
-void check_gate_gradient(token_view<T> const& to, recurrence_shape const& shape) {
-  check_if_present("the gradient of log_decay", to, shape);
-}
-template <class T>
-void check_gate_gradient(sequence_view<T> const& to, recurrence_shape const& shape) {
-  check_if_present("the gradient of log_decay", to, shape_of_rows(shape));
+template <class Gradient>
+void check_gate_gradient(Gradient const& to, recurrence_shape const& shape) {
+  if constexpr (requires { to.data; })
+    check_if_present("the gradient of log_decay", to, shape_of_rows(shape));
 }
 
 // Moves the tensors of a gate to other memory.

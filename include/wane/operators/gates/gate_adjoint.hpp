@@ -131,8 +131,7 @@ struct gate_adjoint_options {
   int threads = 0;
 };
 
-//   using op = wane::gated_delta_net<float, decltype(gate)>;
-//   wane::adjoint(op(in, strength, gate), dy, op::gradients{{}, {}, by_log_decay});
+//   wane::adjoint(wane::gated_delta_net(in, gate), dy, {.query = dq, .log_decay = by_log_decay});
 //   wane::gate_adjoint(gate, by_log_decay, {.raw = by_raw, .log_rate = by_log_rate});
 //
 // From the gradient with respect to the log decays of a run, [B, T, H] or [B, T, H, K], to the

@@ -11,6 +11,7 @@ namespace wane::impl {
 // Stands for the raw input of a gate without one.
 template <class T>
 struct no_raw {
+  using value_type = T;
   using wide = T;
 };
 template <class Raw>
@@ -40,6 +41,7 @@ struct gate_form {
 template <class Form, class Raw>
 class gate_of {
  public:
+  using raw_type = Raw;
   using T = typename Raw::wide;
   using parameter = gate_parameter<T const>;
   static constexpr bool by_row = is_by_row<Raw>;

@@ -11,7 +11,7 @@
 
 namespace wane {
 
-//   wane::gate_parameter<float const> const log_rate = wane::view<float const, 1>(A_log, H);
+//   wane::gate_parameter<float const> const log_rate(A_log, H);  // or (A_log, H, K), or a view
 //
 // Holds a view, of T const to read or of T to write. A default gate_parameter is absent.
 template <class T>
@@ -21,6 +21,8 @@ struct gate_parameter {
   view<T, 2> values;  // [H, K]; [H] is held as [H, 1] with a stride of 0
 
   gate_parameter() = default;
+  gate_parameter(T* numbers, index heads) : gate_parameter(view<T, 1>(numbers, heads)) {}
+  gate_parameter(T* numbers, index heads, index rows) : values(numbers, heads, rows) {}
   template <std::convertible_to<view<T, 1>> View>
   gate_parameter(View const& by_head) {
     view<T, 1> const x = by_head;

@@ -13,7 +13,7 @@ class gated_memory : public keyed_memory<Io, Accumulate> {
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
-  gated_memory(keyed_inputs<Io> const& in, Gate const& gate, keyed_options const& options)
+  gated_memory(keyed_tensors<Io> const& in, Gate const& gate, keyed_options const& options)
       : keyed(in, options), gate_(gate) {}
 
   void check_inputs() const {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/recurrence/named.hpp"
 #include "wane/operators/gates/gate_adjoint.hpp"
 
 namespace wane::impl {
@@ -58,9 +59,8 @@ struct sigmoid_form : gate_form {
 
 namespace wane {
 
-//   wane::softplus_gate gate(raw, wane::view<float const, 1>(A_log, H), {},
-//                            {wane::view<float const, 1>(alpha, H)});
-//   wane::gated_delta_net<float, decltype(gate)> const memory(in, strength, gate);
+//   wane::softplus_gate const gate(raw, {.log_rate = {A_log, H}, .bias = {dt_bias, H}});
+//   wane::gated_delta_net const memory({.query = q, .key = k, .value = v, .strength = beta}, gate);
 //
 // A gate is of heads where its raw input is [B, T, H] (token_view) and of rows where it is
 // [B, T, H, K] (sequence_view); constant gates are of heads. Parameters are [H], for gates of rows
@@ -98,6 +98,14 @@ class tapered_gate : public impl::gate_of<impl::linear_form, Raw> {
       : impl::gate_of<impl::linear_form, Raw>({}, log_decay, {}, {}, taper) {}
 };
 
+// Any may be absent, and then counts as 0.
+template <class T>
+struct softplus_parameters {
+  impl::by_name only = {};
+  gate_parameter<T const> log_rate = {}, bias = {};
+  wane::taper<T> taper = {};
+};
+
 // log w = -e^log_rate softplus(raw + bias) s: Gated DeltaNet and, with rows, Kimi Delta Attention,
 // which call log_rate A_log and bias dt_bias.
 template <class Raw>
@@ -105,9 +113,8 @@ class softplus_gate : public impl::gate_of<impl::softplus_form, Raw> {
   using T = typename Raw::wide;
 
  public:
-  softplus_gate(Raw const& raw, gate_parameter<T const> const& log_rate,
-                gate_parameter<T const> const& bias = {}, wane::taper<T> const& taper = {})
-      : impl::gate_of<impl::softplus_form, Raw>({}, raw, log_rate, bias, taper) {}
+  explicit softplus_gate(Raw const& raw, softplus_parameters<T> const& of = {})
+      : impl::gate_of<impl::softplus_form, Raw>({}, raw, of.log_rate, of.bias, of.taper) {}
 };
 
 // log w = -e^{-1/2} sigmoid(bias + raw - alpha log(t/T)): RWKV-7, which calls bias w0, with PoST's
@@ -137,5 +144,24 @@ class log_sigmoid_gate : public impl::gate_of<impl::log_sigmoid_form, Raw> {
             "; it must be positive");
   }
 };
+
+// A gate of a tensor that can be written reads it as one of constants.
+template <class T, int Rank>
+tapered_gate(view<T, Rank> const&, taper<widened<std::remove_const_t<T>>> const&)
+    -> tapered_gate<view<T const, Rank>>;
+template <class T, int Rank>
+softplus_gate(view<T, Rank> const&,
+              softplus_parameters<widened<std::remove_const_t<T>>> const& = {})
+    -> softplus_gate<view<T const, Rank>>;
+template <class T, int Rank>
+sigmoid_gate(view<T, Rank> const&,
+             gate_parameter<widened<std::remove_const_t<T>> const> const& = {},
+             taper<widened<std::remove_const_t<T>>> const& = {})
+    -> sigmoid_gate<view<T const, Rank>>;
+template <class T, int Rank>
+log_sigmoid_gate(view<T, Rank> const&, double = 16,
+                 gate_parameter<widened<std::remove_const_t<T>> const> const& = {},
+                 taper<widened<std::remove_const_t<T>>> const& = {})
+    -> log_sigmoid_gate<view<T const, Rank>>;
 
 }  // namespace wane

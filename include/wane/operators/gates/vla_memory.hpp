@@ -60,18 +60,18 @@ class vla_memory : public gated_memory<Io, Gate, Accumulate> {
   }
 
   struct gradients {
-    keyed_gradients<Io> in;
+    sequence_view<Io> query, value;
     sequence_view<Accumulate> directions, reads;
     token_view<Accumulate> decays;
 
-    wane::layout layout() const { return in.layout() & layout_of(directions, reads); }
+    wane::layout layout() const { return layout_of(query, value, directions, reads); }
 
     struct sink {
       gradients const& to;
       vla_memory const& op;
       place<> where;
 
-      WANE_INLINE void column(auto j, auto g) const { to.in.value.write(where, j, g); }
+      WANE_INLINE void column(auto j, auto g) const { to.value.write(where, j, g); }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
         token const x = op.at(where);
@@ -89,7 +89,7 @@ class vla_memory : public gated_memory<Io, Gate, Accumulate> {
         });
         if constexpr (fades)
           if (op.fades_) to.decays.write(where, g.whole.decay + of_decay.total());
-        op.give_rows(x, {to.in.query, {}, {}}, g);
+        op.give_rows(x, to.query, {}, g);
       }
     };
     WANE_INLINE sink at(vla_memory const& op, place<> where) const { return {*this, op, where}; }

@@ -14,8 +14,7 @@
 namespace wane::impl {
 
 // Throws wane::error when a gradient that is present does not fit.
-template <class Io>
-void check_keyed(keyed_gradients<Io> const& to, recurrence_shape const& shape) {
+void check_keyed(auto const& to, recurrence_shape const& shape) {
   check_if_present("the gradient of query", to.query, shape_of_rows(shape));
   check_if_present("the gradient of key", to.key, shape_of_rows(shape));
   check_if_present("the gradient of value", to.value, shape);
@@ -27,7 +26,7 @@ class keyed_memory {
   using accumulate = Accumulate;
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
-  keyed_memory(keyed_inputs<Io> const& in, keyed_options const& options)
+  keyed_memory(keyed_tensors<Io> const& in, keyed_options const& options)
       : in_(in), normalise_(options.normalise), tiled_(options.groups == head_groups::tiled) {
     recurrence_shape const size = shape();
     check_rows("key", in.key);
@@ -113,10 +112,10 @@ class keyed_memory {
 
   // From the gradients of the queries and keys of the terms to those of the inputs.
   template <class V>
-  WANE_INLINE void give_rows(terms const& x, keyed_gradients<Io> const& to,
-                             all_gradients<V> const& g) const {
-    give(x, in_.query, to.query, g.query, g.in_lanes, x.query_factor, scale_);
-    give(x, in_.key, to.key, g.key, g.in_lanes, x.key_factor, Accumulate(1));
+  WANE_INLINE void give_rows(terms const& x, sequence_view<Io> const& to_query,
+                             sequence_view<Io> const& to_key, all_gradients<V> const& g) const {
+    give(x, in_.query, to_query, g.query, g.in_lanes, x.query_factor, scale_);
+    give(x, in_.key, to_key, g.key, g.in_lanes, x.key_factor, Accumulate(1));
   }
 
  protected:
@@ -139,7 +138,7 @@ class keyed_memory {
   void check_data(char const* name, sequence_view<Io const> const& x) const {
     require(x.data || shape().time == 0, name, " has no data; it must point to its values");
   }
-  keyed_inputs<Io> in_;
+  keyed_tensors<Io> in_;
 
  private:
   // 1/sqrt(|x|^2 + epsilon) where rows are normalised.

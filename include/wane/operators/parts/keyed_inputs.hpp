@@ -6,16 +6,21 @@
 #include <type_traits>
 
 #include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/named.hpp"
 
 namespace wane {
 
-//   wane::keyed_inputs<float> const in{{q, B, T, G, K}, {k, B, T, G, K}, {v, B, T, H, V}};
-//   wane::gla<float> const memory(in, log_decay, {.scale = 1, .normalise = true});
+//   wane::keyed_inputs<float> const in{
+//       .query = {q, B, T, G, K}, .key = {k, B, T, G, K}, .value = {v, B, T, H, V}};
+//   wane::gla const memory(in, log_decay, {.scale = 1, .normalise = true});
 //
 // query, key: [B, T, G, K], value: [B, T, H, V]; G divides H (grouped heads), most often G = H.
 template <class Io>
 struct keyed_inputs {
-  sequence_view<Io const> query, key, value;
+  impl::by_name only = {};
+  impl::named<"query", sequence_view<Io const>> query = {};
+  impl::named<"key", sequence_view<Io const>> key = {};
+  impl::named<"value", sequence_view<Io const>> value = {};
 };
 
 // Which of G query and key heads value head h reads:
@@ -37,7 +42,10 @@ struct keyed_options {
 // value. sum_over_groups() adds up the heads that share a query or key.
 template <class Io>
 struct keyed_gradients {
-  sequence_view<Io> query, key, value;
+  impl::by_name only = {};
+  impl::named<"query", sequence_view<Io>> query = {};
+  impl::named<"key", sequence_view<Io>> key = {};
+  impl::named<"value", sequence_view<Io>> value = {};
 
   wane::layout layout() const { return layout_of(query, key, value); }
 };
@@ -68,3 +76,17 @@ void sum_over_groups(std::type_identity_t<sequence_view<Io const>> from, sequenc
 }
 
 }  // namespace wane
+
+namespace wane::impl {
+
+// Queries, keys and values as a memory holds them.
+template <class Io>
+struct keyed_tensors {
+  sequence_view<Io const> query, key, value;
+};
+template <class Io>
+keyed_tensors<Io> keyed_tensors_of(auto const& in) {
+  return {in.query, in.key, in.value};
+}
+
+}  // namespace wane::impl

@@ -24,10 +24,11 @@ struct laplace_gradients {
     recurrence_shape const shape = op.shape();
     index const heads = shape.heads, count = op.parameters().sigma.extent[1];
     check_if_present("the gradient of values", values, shape);
-    for (auto const& [name, node] : {std::pair("the gradient of sigma", &nodes.sigma),
-                                     {"the gradient of omega", &nodes.omega},
-                                     {"the gradient of mask", &nodes.mask}})
-      if (node->data) check_laplace_node(name, *node, heads, count);
+    std::pair<char const*, view<P, 2>> const by_node[] = {{"the gradient of sigma", nodes.sigma},
+                                                          {"the gradient of omega", nodes.omega},
+                                                          {"the gradient of mask", nodes.mask}};
+    for (auto const& [name, of] : by_node)
+      if (of.data) check_laplace_node(name, of, heads, count);
     if (nodes.read_out.data) {
       check_laplace_read_out("the gradient of read_out", nodes.read_out, heads, count,
                              shape.columns);

@@ -6,11 +6,13 @@
 #include <type_traits>
 
 #include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/named.hpp"
 
 namespace wane {
 
 //   wane::laplace_parameters<float const> const nodes{
-//       {sigma, H, S}, {omega, H, S}, {read_out, H, S, 1}, {width, H}};
+//       .sigma = {sigma, H, S}, .omega = {omega, H, S}, .read_out = {read_out, H, S, 1},
+//       .width = {width, H}};
 //   wane::laplace<float, wane::spectra::window_shape::hann> const transform(nodes, values);
 //
 // The parameters of `laplace`. P is float or double, const for inputs.
@@ -21,13 +23,15 @@ namespace wane {
 //   mask          [H, S]     m, absent: 1
 template <class P>
 struct laplace_parameters {
-  view<P, 2> sigma, omega;
-  view<std::conditional_t<std::is_const_v<P>, std::complex<std::remove_const_t<P>> const,
-                          std::complex<P>>,
-       3>
-      read_out;
-  view<P, 1> width = {};
-  view<P, 2> mask = {};
+  using complex = std::conditional_t<std::is_const_v<P>, std::complex<std::remove_const_t<P>> const,
+                                     std::complex<std::remove_const_t<P>>>;
+
+  impl::by_name only = {};
+  impl::named<"sigma", view<P, 2>> sigma = {};
+  impl::named<"omega", view<P, 2>> omega = {};
+  impl::named<"read_out", view<complex, 3>> read_out = {};
+  impl::named<"width", view<P, 1>> width = {};
+  impl::named<"mask", view<P, 2>> mask = {};
 };
 
 // How a two-sided transform (run/two_sided/run.hpp) weighs the token at the signed lag l = n - m:

@@ -8,8 +8,8 @@ namespace wane::impl {
 
 // Throws wane::error unless B and C are [B, T, G, N] with G dividing the heads of x.
 template <class Io>
-keyed_inputs<Io> mamba_keys(sequence_view<Io const> const& x, sequence_view<Io const> const& B,
-                            sequence_view<Io const> const& C) {
+keyed_tensors<Io> mamba_keys(sequence_view<Io const> const& x, sequence_view<Io const> const& B,
+                             sequence_view<Io const> const& C) {
   index const groups = B.extent[2];
   require(groups > 0 && x.extent[2] % groups == 0, "B has groups ", groups,
           "; their number must divide the heads of x, ", x.extent[2]);

@@ -86,10 +86,10 @@ void query_adjoint(Op const& op, token_block const& block, view<Out const, 2> co
 }
 
 // Computes the gradients with respect to a block of keys and their values.
-template <attention Op, class Out, class To>
+template <attention Op, class Out>
 void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> const& dy,
-                 query_summary<typename Op::accumulate> const* summaries, To const& key_to,
-                 To const& value_to) {
+                 query_summary<typename Op::accumulate> const* summaries, auto const& key_to,
+                 auto const& value_to) {
   using T = typename Op::accumulate;
   using vector = simd<T, simd_width<T>>;
   recurrence_shape const shape = op.shape();
