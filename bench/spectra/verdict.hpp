@@ -38,7 +38,7 @@ inline std::string in_lines(std::span<double const> numbers, std::string const& 
 inline std::string forms_table(std::vector<decay_form> const& forms) {
   table_cells lines{{"form", "misfit", ""}};
   for (auto const& form : forms) {
-    std::string of = form.name == "power law" ? "exponent " + formatted("%.3f", form.exponent) : "";
+    std::string of;
     for (double const r : form.rates)
       of += (of.empty() ? "timescale " : ", ") + formatted("%.4g", 1 / r);
     lines.push_back({form.name, formatted("%.3g", form.misfit),
