@@ -95,6 +95,7 @@ class layer_finder {
       }
       if (!known.steps.empty() && source.step == nullptr) {
         source.reading.formula += ", no " + known.steps.front() + ": per unit of the step size";
+        source.per_step = false;
       }
       return add(source, size_of_head(known, prefix, one));
     }

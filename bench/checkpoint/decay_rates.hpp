@@ -25,7 +25,8 @@ struct decay_layer {
   std::string formula;  // "r = e^A_log softplus(dt_bias)"
   std::int64_t heads = 0;
   std::int64_t channels = 0;  // of a head
-  std::vector<double> rates;  // per step, [heads, channels]
+  std::vector<double> rates;  // [heads, channels]
+  bool per_step = true;       // or per unit of the step size, which nothing tells
 };
 
 // Channels of a head, where a tensor is a row of numbers. If this is 0 or does not divide the
@@ -42,6 +43,7 @@ struct decay_source {
   tensor const* step;  // null: none
   decay_reading reading;
   std::string symbol;  // of the values in the formula
+  bool per_step = true;
 };
 
 // The slowest rate forgets less than 1 % over 2^53 steps. The fastest leaves nothing after one
@@ -121,8 +123,12 @@ class layer_maker {
   decay_layer layer(std::string const& name, tensor_part const& all, tensor_part const& step) {
     if (all.shape.size() > 3) refuse_shapes();
     auto const count = static_cast<std::int64_t>(all.values.size());
-    decay_layer made{
-        .name = name, .formula = formula(), .heads = count, .channels = 1, .rates = {}};
+    decay_layer made{.name = name,
+                     .formula = formula(),
+                     .heads = count,
+                     .channels = 1,
+                     .rates = {},
+                     .per_step = source_.per_step};
     if (all.shape.size() >= 2) {
       made.channels = all.shape.back();
     } else if (source_.step == nullptr) {

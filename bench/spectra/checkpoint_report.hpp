@@ -60,16 +60,16 @@ struct checkpoint_report {
   std::size_t shown = 0;  // the layer whose timescales the picture has
 };
 
-// Whether rates are per step; without a bias of the step they are per unit of the step size.
-inline bool is_per_step(layer_report const& one) {
-  return one.layer.formula.find("per unit of the step size") == std::string::npos;
+// Whether some timescales are in steps, and others in units of the step size.
+inline bool has_both_units(checkpoint_report const& found) {
+  auto const other = [&](auto const& one) {
+    return one.layer.per_step != found.layers.front().layer.per_step;
+  };
+  return std::any_of(found.layers.begin(), found.layers.end(), other);
 }
-// The unit of the timescales of all layers.
 inline std::string unit_of(checkpoint_report const& found) {
-  auto const steps = std::count_if(found.layers.begin(), found.layers.end(), is_per_step);
-  return steps == std::ssize(found.layers) ? "steps"
-         : steps == 0                      ? "units of the step size"
-                                           : "steps, or units of the step size";
+  if (has_both_units(found)) return "steps, or units of the step size";
+  return found.layers.front().layer.per_step ? "steps" : "units of the step size";
 }
 
 // --layer: a name, or a number from 1; without it the layer in the middle.

@@ -23,7 +23,7 @@ inline std::string layer_table(checkpoint_report const& found) {
                      "covered", "gap", "alike", "distinct", "power law"}};
   for (auto const& one : found.layers) {
     auto const& all = one.whole;
-    bool const marked = unit_of(found).find(", or") != std::string::npos && !is_per_step(one);
+    bool const marked = has_both_units(found) && !one.layer.per_step;
     lines.push_back({printable(one.layer.name) + (marked ? " *" : ""),
                      std::to_string(one.layer.heads), std::to_string(all.channels),
                      short_number(all.shortest), short_number(all.median),
@@ -54,8 +54,7 @@ inline std::string summary(checkpoint_report const& found) {
   return text +
          "\nrates r where the input adds nothing to the gate; timescales 1/r and the longest "
          "half-life in " +
-         unit_of(found) +
-         (unit_of(found).find(", or") == std::string::npos ? "" : " where marked *") + "\n\n" +
+         unit_of(found) + (has_both_units(found) ? " where marked *" : "") + "\n\n" +
          layer_table(found) + "\ncovered: share of [1, " + t +
          "], on a log axis, between the shortest and the longest timescale\n"
          "gap: the largest factor in [1, " +

@@ -39,11 +39,11 @@ class form_fitter {
   }
 
   decay_form power_law() const {
-    decay_form found{.name = "power law"};
-    found.exponent = least(-1, 8, [&](double exponent) {
+    auto const misfit_of = [&](double exponent) {
       return misfit({column([=](double lag) { return std::pow(lag, -exponent); })}, 1);
-    });
-    found.misfit = misfit({column([&](double lag) { return std::pow(lag, -found.exponent); })}, 1);
+    };
+    decay_form found{.name = "power law"};
+    found.exponent = least(-1, 8, misfit_of), found.misfit = misfit_of(found.exponent);
     return found;
   }
   decay_form one_exponential() const {
@@ -88,12 +88,13 @@ class form_fitter {
     double squares = 0;
     for (std::size_t i = 0; i < sum.size(); ++i)
       squares += (scaled_[i] - sum[i]) * (scaled_[i] - sum[i]);
-    found.misfit = squares / left(6);
+    found.misfit = squares / left(parameters_of_sum);
     return found;
   }
 
  private:
   static constexpr double tolerance = 0.05, fastest = 2;  // the log of 7.4 a step
+  static constexpr double parameters_of_sum = 6;          // counted as three exponentials
 
   double slowest() const { return std::log(0.1 / lags_.back()); }
   double left(double parameters) const {
@@ -141,9 +142,9 @@ class form_fitter {
   // Where f is least: the best of 200 points, and then golden sections around it.
   static double least(double low, double high, auto const& f) {
     double const step = (high - low) / 200;
-    double best = low;
-    for (double x = low; x <= high; x += step)
-      if (f(x) < f(best)) best = x;
+    double best = low, value = f(low);
+    for (double x = low + step; x <= high; x += step)
+      if (double const here = f(x); here < value) best = x, value = here;
     double a = best - step, b = best + step;
     for (int i = 0; i < 60; ++i) {
       double const c = b - (b - a) * 0.6180339887498949, d = a + (b - a) * 0.6180339887498949;
