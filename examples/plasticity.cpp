@@ -25,10 +25,10 @@ struct retrieval_loss {
     std::vector<double> alpha(tokens, 0.5), gradient(tokens);
     std::fill(alpha.begin() + first, alpha.begin() + last, order);
     double const loss =
-        wane::plasticity_loss<double>({{query.data(), 1, tokens, 1, 1},
-                                       {key.data(), 1, tokens, 1, 1},
-                                       {alpha.data(), 1, tokens, 1},
-                                       {source.data(), 1, tokens, 1}},
+        wane::plasticity_loss<double>({.query = {query.data(), 1, tokens, 1, 1},
+                                       .key = {key.data(), 1, tokens, 1, 1},
+                                       .alpha = {alpha.data(), 1, tokens, 1},
+                                       .source = {source.data(), 1, tokens, 1}},
                                       weights.table(), {gradient.data(), 1, tokens, 1});
     double slope = 0;
     for (wane::index i = first; i < last; ++i) slope += gradient[std::size_t(i)];

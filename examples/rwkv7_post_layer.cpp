@@ -84,14 +84,14 @@ struct rwkv7_post_layer {
     matrix<T> const removal = k * w.removal_scale.row(0).asDiagonal();
     k += k.cwiseProduct((rate.array() - 1).matrix() * w.key_rate.row(0).asDiagonal());
 
-    wane::rwkv7 const memory(
-        {.query = in_heads(r, batch, heads),
-         .key = in_heads(k, batch, heads),
-         .value = in_heads(v, batch, heads),
-         .removal = in_heads(removal, batch, heads),
-         .rate = in_heads(rate, batch, heads)},
-        wane::sigmoid_gate(in_heads(logit, batch, heads), by_row(w0), {by_row(taper)}),
-        {.normalise = true, .epsilon = 1e-12});
+    wane::rwkv7 const memory({.query = in_heads(r, batch, heads),
+                              .key = in_heads(k, batch, heads),
+                              .value = in_heads(v, batch, heads),
+                              .removal = in_heads(removal, batch, heads),
+                              .rate = in_heads(rate, batch, heads)},
+                             wane::sigmoid_gate(in_heads(logit, batch, heads),
+                                                {.bias = by_row(w0), .taper = {by_row(taper)}}),
+                             {.normalise = true, .epsilon = 1e-12});
     matrix<T> y =
         group_norm(remember(memory, carried.memory), heads, 64e-5) * w.norm.row(0).asDiagonal();
     y.rowwise() += w.norm_bias.row(0);

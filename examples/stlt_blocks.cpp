@@ -30,11 +30,11 @@ class transform {
 
   activations operator()(activations const& x, index batch, sides seen) const {
     using operation = wane::laplace<double, wane::spectra::window_shape::hann>;
-    operation const op({.sigma = {sigma.data(), heads, nodes},
+    operation const op({.value = in_heads(x, batch, heads)},
+                       {.sigma = {sigma.data(), heads, nodes},
                         .omega = {omega.data(), heads, nodes},
                         .read_out = {read_out.data(), heads, nodes, 1},
-                        .width = {window.data(), heads}},
-                       in_heads(x, batch, heads));
+                        .width = {window.data(), heads}});
     wane::laplace_coefficients<operation> const of_nodes(op);
     activations found(x.rows(), heads * of_nodes.output_columns());
     auto const output = in_heads(found, batch, heads);

@@ -40,7 +40,7 @@ struct parameters {
             .width = {&self.width, 1}};
   }
   memory over(numbers const& x) const {
-    return {view<double const>(*this), {x.data(), 1, tokens, 1, 1}};
+    return {{.value = {x.data(), 1, tokens, 1, 1}}, view<double const>(*this)};
   }
 };
 
@@ -69,8 +69,7 @@ double loss_of(numbers const& row, numbers const& x, numbers const& target, numb
   for (double const y : target) size += y * y;
   for (std::size_t t = 0; t < gap.size(); ++t) gap[t] -= target[t], loss += gap[t] * gap[t] / size;
   for (double& g : gap) g *= 2 / size;
-  wane::adjoint(p.over(x), {gap.data(), 1, tokens, 1, 1},
-                {.values = {}, .nodes = p.view<double>(to)});
+  wane::adjoint(p.over(x), {gap.data(), 1, tokens, 1, 1}, {.nodes = p.view<double>(to)});
   slope.clear();
   for (std::size_t k = 0; k < nodes; ++k)
     for (double g :

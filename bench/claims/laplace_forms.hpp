@@ -66,7 +66,7 @@ std::vector<std::complex<double>> relative_form(std::vector<double> const& x, la
   if constexpr (Window != spectra::window_shape::none) nodes.width = {&width_of_head, 1};
   using output = typename laplace<Io, Window>::output;
   std::vector<output> found(twice.size());
-  run(laplace<Io, Window>(nodes, {twice.data(), 1, tokens, 1, 2}),
+  run(laplace<Io, Window>({.value = {twice.data(), 1, tokens, 1, 2}}, nodes),
       sequence_view<output>(found.data(), 1, tokens, 1, 2));
   std::vector<std::complex<double>> sums;
   for (std::size_t n = 0; n < x.size(); ++n)

@@ -137,7 +137,7 @@ finding of_rwkv7() {
   tensor const logit(size, -6, 0), removal(size, -0.1, 0.1), rate(size, 0, 1);
   tensor const exponents(size, 0, 1);
   auto const taken = [&](taper<float> const& how) {
-    sigmoid_gate const gate(logit.rows(), {}, how);
+    sigmoid_gate const gate(logit.rows(), {.taper = how});
     auto const in = x.in();
     x.take(rwkv7({.query = in.query,
                   .key = in.key,

@@ -39,7 +39,7 @@ struct layer {
                                         .omega = {omega.data(), 1, nodes},
                                         .read_out = {read_out.data(), 1, nodes, 1}};
     if (masked) all.mask = {mask.data(), 1, nodes};
-    run(laplace<float>(all, {x.data(), 1, tokens, 1, channels}),
+    run(laplace<float>({.value = {x.data(), 1, tokens, 1, channels}}, all),
         sequence_view<float>(y.data(), 1, tokens, 1, channels),
         run_options<std::complex<float>>{.threads = 1});
   }

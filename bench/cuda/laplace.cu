@@ -23,10 +23,10 @@ struct laplace_arrays {
   index heads, channels;
 
   laplace<float> operation(extents const& e) const {
-    return {{.sigma = {sigma, heads, nodes},
+    return {{.value = whole(values, e)},
+            {.sigma = {sigma, heads, nodes},
              .omega = {omega, heads, nodes},
-             .read_out = {read_out, heads, nodes, 1}},
-            whole(values, e)};
+             .read_out = {read_out, heads, nodes, 1}}};
   }
 
   // Calls take(place, y) along line k, one thread. The loads of eight tokens are on their way

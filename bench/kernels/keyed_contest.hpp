@@ -78,10 +78,10 @@ struct keyed_problem {
     if (r.what == pass::backward) {
       p.output_gradient = input(r.in.value, r.columns);
       for_each_input(
-          [&](keyed_tensor const& from, keyed_tensor& to) {
-            if (from.data) to = result(from.width);
+          [&](drawn const& how, keyed_tensor const& from, keyed_tensor& to) {
+            if (from.data) to = result(from.width, how.for_all_tokens ? keyed_heads : 0);
           },
-          p.in, p.gradients);
+          r.in, p.in, p.gradients);
       return;
     }
     p.output = result(r.columns);
@@ -109,9 +109,9 @@ struct keyed_problem {
       x.at(i * shared_by).normalize();
     return x;
   }
-  keyed_tensor result(index width) {
-    index const count = p.tokens * keyed_heads * width;
-    keyed_tensor const x{memory.add<float>(count), width};
+  keyed_tensor result(index width, index sums = 0) {
+    index const count = (sums > 0 ? 1 : p.tokens) * keyed_heads * width;
+    keyed_tensor const x{memory.add<float>(count), width, 1, sums};
     outputs.emplace_back(x.data, static_cast<std::size_t>(count));
     return x;
   }
@@ -122,8 +122,7 @@ struct keyed_problem {
   token_view<float> whole(keyed_tensor const& x) const {
     return {x.data, 1, p.tokens, keyed_heads};
   }
-  // Gradients of parameters that all tokens share.
-  view<float const, 1> of_heads(keyed_tensor const& x) const { return {x.data, keyed_heads}; }
+  view<float, 1> of_heads(keyed_tensor const& x) const { return {x.data, keyed_heads}; }
   wane::keyed_inputs<float> inputs() const {
     return {.query = rows(p.in.query), .key = rows(p.in.key), .value = rows(p.in.value)};
   }
@@ -137,7 +136,7 @@ typename Op::gradients gradients_of(keyed_problem const& problem) {
   if constexpr (requires { to.dt; }) {
     to.x = problem.rows(d.value), to.dt = problem.whole(d.time_step);
     to.B = problem.rows(d.key), to.C = problem.rows(d.query);
-    to.A = problem.whole(d.log_decay);
+    to.A = problem.of_heads(d.log_decay);
   } else {
     to.query = problem.rows(d.query), to.key = problem.rows(d.key);
     to.value = problem.rows(d.value);
@@ -177,7 +176,9 @@ void loop_pass(keyed_problem& problem) {
       Loops::backward(p, h, problem.kept, [&](index at, auto const& g) {
         for_each_input(
             [&](keyed_tensor const& to, keyed_vector<float> const& from) {
-              if (to.data) to.at(at) = from;
+              if (!to.data) return;
+              bool const adds = to.sums > 0 && at / keyed_heads + 1 < p.tokens;
+              to.at(at) = adds ? to.at(at) + from : from;
             },
             p.gradients, g);
       });
@@ -196,11 +197,20 @@ double keyed_error(keyed_problem const& problem) {
                           difference& found) {
     for (index i = 0; i < is.width; ++i) found.add(double(is.at(at)[i]), must_be[i]);
   };
+  // Tokens come in reverse: a sum is whole with the first one.
+  keyed_inputs_of<keyed_vector<double>> sums;
+  auto const compare_or_add = [&](index at, keyed_tensor const& is,
+                                  keyed_vector<double> const& part, difference& found,
+                                  keyed_vector<double>& sum) {
+    if (is.sums == 0) return compare(at, is, part, found);
+    sum = at / keyed_heads + 1 < p.tokens ? keyed_vector<double>(sum + part) : part;
+    if (at < keyed_heads) compare(at, is, sum, found);
+  };
   std::vector<keyed_matrix<double>> kept;
   for (index h = 0; h < keyed_heads; h += 5)
     if constexpr (What == pass::backward) {
       Loops::backward(p, h, kept, [&](index at, auto const& g) {
-        for_each_input([&](auto&... x) { compare(at, x...); }, p.gradients, g, of);
+        for_each_input([&](auto&... x) { compare_or_add(at, x...); }, p.gradients, g, of, sums);
       });
     } else {
       keyed_matrix<double> s = problem.initial[static_cast<std::size_t>(h)].template cast<double>();

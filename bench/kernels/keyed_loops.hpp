@@ -33,13 +33,15 @@ using keyed_vector = Eigen::Matrix<T, Eigen::Dynamic, 1>;
 template <class T>
 using keyed_matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-// [T, H, width], or [T, 1, width] that all H heads share; without gaps.
+// [T, H, width], or [T, 1, width] that all H heads share; without gaps. With sums, [H, width]: the
+// gradient of a parameter of `sums` heads, summed over tokens.
 struct keyed_tensor {
   float* data = nullptr;
-  index width = 0, shared_by = 1;
+  index width = 0, shared_by = 1, sums = 0;
 
   Eigen::Map<keyed_vector<float>> at(index token_and_head) const {
-    return {data + token_and_head / shared_by * width, width};
+    index const place = sums > 0 ? token_and_head % sums : token_and_head / shared_by;
+    return {data + place * width, width};
   }
 };
 

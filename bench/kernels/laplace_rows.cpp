@@ -58,7 +58,7 @@ struct laplace_problem {
     return {x, 1, tokens, 1, channels};
   }
   operation bank(laplace_nodes const& of, bool masked, sequence_view<float const> const& x) const {
-    return {of.nodes<float const>(of, hann, masked), x};
+    return {{.value = x}, of.nodes<float const>(of, hann, masked)};
   }
   void forward(laplace_nodes const& of, bool masked) {
     timed_run(bank(of, masked, every(values)), every(output),
@@ -70,10 +70,10 @@ struct laplace_problem {
       timed_step(bank(nodes, false, x.tokens(t, t + 1)), y.tokens(t, t + 1),
                  state_view<number>(state));
   }
-  // `output` takes the gradient of values.
+  // `output` takes the gradient of value.
   void backward() {
-    typename operation::gradients const to{every(output),
-                                           nodes.template nodes<float>(gradients, hann, false)};
+    typename operation::gradients const to{
+        .value = every(output), .nodes = nodes.template nodes<float>(gradients, hann, false)};
     timed_adjoint(bank(nodes, false, every(values)), every(output_gradient), to,
                   adjoint_options<number>{.threads = row.threads});
   }

@@ -38,7 +38,7 @@ struct mamba1_problem {
   mamba1_arrays<float> in, gradients;
   mamba1_rows<float> output, output_gradient;
   mamba1_rows<float> initial, loop_state, state;  // [C, N], [C, N] and [N, C]
-  mamba1_rows<double> rates_gradient;
+  mamba1_rows<float> rates_gradient;
   std::vector<mamba1_rows<float>> kept;  // room for the loop backward
   numbers next;
 
@@ -53,7 +53,7 @@ struct mamba1_problem {
     loop_state = initial, state = initial.transpose();
     gradients = in;
     output_gradient = filled(n, channels, -1, 1);
-    rates_gradient = mamba1_rows<double>::Zero(states, channels);
+    rates_gradient = mamba1_rows<float>::Zero(states, channels);
   }
   mamba1_rows<float> filled(index rows, index columns, double low, double high) {
     return mamba1_rows<float>::NullaryExpr(rows, columns,
@@ -82,7 +82,7 @@ struct mamba1_problem {
       mamba1<float>::gradients const to{
           .x = of(gradients.x),
           .dt = of(gradients.dt),
-          .A = {rates_gradient.data(), {1, 1, channels, states}, {0, 0, 1, channels}},
+          .A = {rates_gradient.data(), {1, channels, states}, {0, 1, channels}},
           .B = of(gradients.keys),
           .C = of(gradients.queries)};
       timed_adjoint(op(), of(output_gradient), to, adjoint_options<float>{.threads = row.threads});
@@ -92,7 +92,7 @@ struct mamba1_problem {
   void loop() {
     if (row.what == pass::backward) {
       mamba1_backward(in, output_gradient, kept, gradients);
-      rates_gradient = gradients.rates.cast<double>().transpose();
+      rates_gradient = gradients.rates.transpose();
       return;
     }
     if (row.what == pass::forward) loop_state = initial;
@@ -109,7 +109,7 @@ struct mamba1_problem {
     std::vector<mamba1_rows<double>> states_of_oracle;
     mamba1_backward<double>(wide, output_gradient.cast<double>(), states_of_oracle, to);
     mamba1_arrays<double> const found = gradients.cast<double>();
-    double largest = apart(rates_gradient.transpose(), to.rates);
+    double largest = apart(rates_gradient.cast<double>().transpose(), to.rates);
     for (double const each : {apart(found.x, to.x), apart(found.dt, to.dt),
                               apart(found.keys, to.keys), apart(found.queries, to.queries)})
       largest = larger(largest, each);

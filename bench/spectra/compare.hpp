@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "shared/progress.hpp"
 #include "spectra/comparison.hpp"
 #include "spectra/options.hpp"
 #include "spectra/parallel.hpp"
-#include "spectra/progress.hpp"
 #include "spectra/rates.hpp"
 #include "spectra/spectrum_list.hpp"
 #include "spectra/target.hpp"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "shared/input.hpp"
+#include "shared/progress.hpp"
 #include "spectra/checkpoint_json.hpp"
 #include "spectra/checkpoint_picture.hpp"
 #include "spectra/checkpoint_report.hpp"
@@ -25,7 +26,6 @@
 #include "spectra/measure.hpp"
 #include "spectra/options.hpp"
 #include "spectra/picture.hpp"
-#include "spectra/progress.hpp"
 #include "spectra/report.hpp"
 #include "spectra/summary.hpp"
 #include "spectra/table.hpp"

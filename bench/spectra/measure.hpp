@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "shared/input.hpp"
+#include "shared/progress.hpp"
 #include "spectra/options.hpp"
-#include "spectra/progress.hpp"
 #include "spectra/report.hpp"
 #include "spectra/series.hpp"
 #include "spectra/series_measurement.hpp"

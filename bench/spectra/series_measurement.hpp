@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "shared/progress.hpp"
 #include "spectra/measurement.hpp"
 #include "spectra/parallel.hpp"
-#include "spectra/progress.hpp"
 
 namespace wane::bench {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "shared/progress.hpp"
 #include "spectra/measurement.hpp"
 #include "spectra/mutual_information.hpp"
 #include "spectra/parallel.hpp"
-#include "spectra/progress.hpp"
 #include "spectra/text.hpp"
 
 namespace wane::bench {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/random_series.hpp"
-#include "spectra/progress.hpp"
+#include "shared/progress.hpp"
 #include "spectra/series_measurement.hpp"
 
 namespace wane::bench {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "bench/renewal.hpp"
-#include "spectra/progress.hpp"
+#include "shared/progress.hpp"
 #include "spectra/text.hpp"
 #include "spectra/text_measurement.hpp"
 

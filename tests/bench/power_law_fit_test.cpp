@@ -11,7 +11,7 @@
 
 #include "bench/renewal.hpp"
 #include "shared/input.hpp"
-#include "spectra/progress.hpp"
+#include "shared/progress.hpp"
 #include "spectra/series_measurement.hpp"
 #include "spectra/text.hpp"
 #include "spectra/text_measurement.hpp"

@@ -99,13 +99,14 @@ struct rwkv7 {
   auto operator()(tokens<T> const& x, index begin, index end) const {
     auto const part = [&](std::vector<T> const& of) { return x.by_row(of).tokens(begin, end); };
     auto const in = keyed(x, begin, end);
-    return wane::rwkv7({.query = in.query,
-                        .key = in.key,
-                        .value = in.value,
-                        .removal = part(x.removal),
-                        .rate = part(x.rate)},
-                       wane::sigmoid_gate(part(x.raw), of_rows(w0), {of_rows(taper)}),
-                       {.normalise = true});
+    return wane::rwkv7(
+        {.query = in.query,
+         .key = in.key,
+         .value = in.value,
+         .removal = part(x.removal),
+         .rate = part(x.rate)},
+        wane::sigmoid_gate(part(x.raw), {.bias = of_rows(w0), .taper = {of_rows(taper)}}),
+        {.normalise = true});
   }
 };
 
@@ -137,8 +138,10 @@ template <class T>
 struct gla : constants<T> {
   auto operator()(tokens<T> const& x, index begin, index end) const {
     return wane::gla(keyed(x, begin, end),
-                     wane::log_sigmoid_gate(x.by_row(x.raw).tokens(begin, end), 1,
-                                            of_heads(this->log_rate), {of_heads(this->taper)}));
+                     wane::log_sigmoid_gate(x.by_row(x.raw).tokens(begin, end),
+                                            {.normaliser = 1,
+                                             .log_rate = of_heads(this->log_rate),
+                                             .taper = {of_heads(this->taper)}}));
   }
 };
 template <class T>

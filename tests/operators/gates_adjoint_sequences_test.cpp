@@ -38,8 +38,10 @@ TEST(GateAdjoint, OfPackedSequencesIsTheSumOfSeparateOnes) {
   packed_problem<double> p;
   index const starts[] = {0, 5, 5, 6, 14}, seen[] = {10, 20, 30, 40};
   wane::gate_adjoint(p.gate(0, 14), p.all(p.weight),
-                     {p.all(p.raw.gradient), p.of_rows(p.log_rate.gradient),
-                      p.of_rows(p.bias.gradient), p.of_rows(p.alpha.gradient)},
+                     {.raw = p.all(p.raw.gradient),
+                      .log_rate = p.of_rows(p.log_rate.gradient),
+                      .bias = p.of_rows(p.bias.gradient),
+                      .taper = p.of_rows(p.alpha.gradient)},
                      {.packed = {starts}, .seen = seen});
   packed_problem<double> apart;
   std::vector<double> total(p.alpha.gradient.size());
@@ -109,8 +111,10 @@ TEST(GateAdjoint, InFloatIsThatInDoubleRounded) {
   auto const run = [&](auto& of) {
     // The gradient of the raw input is written over that of the log decays.
     wane::gate_adjoint(of.gate(0, 14), of.all(of.weight),
-                       {of.all(of.weight), of.of_rows(of.log_rate.gradient),
-                        of.of_rows(of.bias.gradient), of.of_rows(of.alpha.gradient)},
+                       {.raw = of.all(of.weight),
+                        .log_rate = of.of_rows(of.log_rate.gradient),
+                        .bias = of.of_rows(of.bias.gradient),
+                        .taper = of.of_rows(of.alpha.gradient)},
                        {.seen = seen});
   };
   run(p), run(exact);
@@ -135,8 +139,8 @@ TEST(GateAdjoint, HasTheSameBitsForAnyThreadsAndTheSumsOfLongSequences) {
     return wane::sequence_view<float>(x.data(), batch, time, heads, rows);
   };
   wane::sequence_view<float const> const in = tensor(raw.values);
-  auto const gate = wane::sigmoid_gate(in, wane::view<float, 1>(bias.values.data(), heads),
-                                       {wane::view<float, 2>(alpha.values.data(), heads, rows)});
+  auto const gate = wane::sigmoid_gate(
+      in, {.bias = {bias.values.data(), heads}, .taper = {{alpha.values.data(), heads, rows}}});
   index const lengths[] = {700, 1, 650};
   auto const gradients = [&](int threads) {
     std::fill(raw.gradient.begin(), raw.gradient.end(), -7.f);

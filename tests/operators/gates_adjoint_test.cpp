@@ -25,8 +25,10 @@ TEST(GateAdjoint, OfSoftplusByHeadIsTheDerivative) {
                                                .taper = {p.of_heads(p.alpha.values)}});
   };
   wane::gate_adjoint(make(), p.by_head(p.weight),
-                     {p.by_head(p.raw.gradient), p.of_heads(p.log_rate.gradient),
-                      p.of_heads(p.bias.gradient), p.of_heads(p.alpha.gradient)});
+                     {.raw = p.by_head(p.raw.gradient),
+                      .log_rate = p.of_heads(p.log_rate.gradient),
+                      .bias = p.of_heads(p.bias.gradient),
+                      .taper = p.of_heads(p.alpha.gradient)});
   p.expect_gradient(p.raw, p.batch * p.time * p.heads, make);
   for (auto* x : {&p.log_rate, &p.bias, &p.alpha}) p.expect_gradient(*x, p.heads, make);
 }
@@ -41,8 +43,10 @@ TEST(GateAdjoint, OfSoftplusByRowSharesWhatAHeadHasOneOf) {
                                               .taper = {p.of_heads(p.alpha.values), 64}});
   };
   wane::gate_adjoint(make(), p.by_row(p.weight),
-                     {p.by_row(p.raw.gradient), p.of_heads(p.log_rate.gradient),
-                      p.of_rows(p.bias.gradient), p.of_heads(p.alpha.gradient)},
+                     {.raw = p.by_row(p.raw.gradient),
+                      .log_rate = p.of_heads(p.log_rate.gradient),
+                      .bias = p.of_rows(p.bias.gradient),
+                      .taper = p.of_heads(p.alpha.gradient)},
                      p.where);
   p.expect_gradient(p.raw, p.raw.values.size(), make);
   p.expect_gradient(p.bias, p.heads * p.rows, make);
@@ -52,7 +56,8 @@ TEST(GateAdjoint, OfSoftplusByRowSharesWhatAHeadHasOneOf) {
 TEST(GateAdjoint, OfSigmoidIsTheDerivative) {
   problem p;
   auto const make = [&] {
-    return wane::sigmoid_gate(p.raw_rows(), p.of_rows(p.bias.values), {p.of_rows(p.alpha.values)});
+    return wane::sigmoid_gate(
+        p.raw_rows(), {.bias = p.of_rows(p.bias.values), .taper = {p.of_rows(p.alpha.values)}});
   };
   wane::gate_adjoint(make(), p.by_row(p.weight),
                      {.raw = p.by_row(p.raw.gradient),
@@ -65,8 +70,8 @@ TEST(GateAdjoint, OfSigmoidIsTheDerivative) {
 TEST(GateAdjoint, OfLogSigmoidAndOfTaperedLogsIsTheDerivative) {
   problem p;
   auto const gla = [&] {
-    return wane::log_sigmoid_gate(p.raw_rows(), 16, p.of_heads(p.log_rate.values),
-                                  {p.of_rows(p.alpha.values)});
+    return wane::log_sigmoid_gate(p.raw_rows(), {.log_rate = p.of_heads(p.log_rate.values),
+                                                 .taper = {p.of_rows(p.alpha.values)}});
   };
   wane::gate_adjoint(gla(), p.by_row(p.weight),
                      {.raw = p.by_row(p.raw.gradient),
@@ -109,8 +114,8 @@ TEST(GateAdjoint, IsTheSameInEveryLayout) {
     raw.fill([&](index b, index t, index h, index i) { return p.raw_rows()(b, t, h, i); });
     weight.fill([&](index b, index t, index h, index i) { return p.by_row(p.weight)(b, t, h, i); });
     wane::sequence_view<float const> const input = raw;
-    wane::gate_adjoint(wane::sigmoid_gate(input, p.of_heads(p.bias.values)), weight.view(),
-                       {.raw = to.view(), .bias = p.of_heads(p.bias.gradient)});
+    wane::gate_adjoint(wane::sigmoid_gate(input, {.bias = p.of_heads(p.bias.values)}),
+                       weight.view(), {.raw = to.view(), .bias = p.of_heads(p.bias.gradient)});
     EXPECT_TRUE(to.margins_untouched());
     std::vector<float> found(p.bias.gradient.begin(), p.bias.gradient.begin() + 3);
     to.for_each([&](index b, index t, index h, index i) { found.push_back(to(b, t, h, i)); });

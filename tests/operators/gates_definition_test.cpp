@@ -38,9 +38,12 @@ class Gates : public testing::Test {
         .read(at());
   }
   T log_sigmoid() const {
-    return wane::log_sigmoid_gate(of_token(raw), 16, of_head(log_rate), taper()).read(at());
+    return wane::log_sigmoid_gate(of_token(raw), {.log_rate = of_head(log_rate), .taper = taper()})
+        .read(at());
   }
-  T sigmoid() const { return wane::sigmoid_gate(of_token(raw), of_head(bias), taper()).read(at()); }
+  T sigmoid() const {
+    return wane::sigmoid_gate(of_token(raw), {.bias = of_head(bias), .taper = taper()}).read(at());
+  }
 };
 using Scalars = testing::Types<float, double>;
 TYPED_TEST_SUITE(Gates, Scalars);
@@ -178,10 +181,10 @@ TYPED_TEST(Gates, ReadLanesAsTheyReadNumbers) {
       wane::softplus_gate(x.input(), {.log_rate = rows::by_head(x.log_rate),
                                       .bias = rows::by_row(x.bias),
                                       .taper = {rows::by_row(x.alpha)}}));
-  rows::expect_lanes_are_numbers(
-      wane::sigmoid_gate(x.input(), rows::by_row(x.bias), {rows::by_head(x.alpha)}));
-  rows::expect_lanes_are_numbers(
-      wane::log_sigmoid_gate(x.input(), 16, rows::by_row(x.log_rate), {rows::by_row(x.alpha)}));
+  rows::expect_lanes_are_numbers(wane::sigmoid_gate(
+      x.input(), {.bias = rows::by_row(x.bias), .taper = {rows::by_head(x.alpha)}}));
+  rows::expect_lanes_are_numbers(wane::log_sigmoid_gate(
+      x.input(), {.log_rate = rows::by_row(x.log_rate), .taper = {rows::by_row(x.alpha)}}));
   rows::expect_lanes_are_numbers(wane::tapered_gate(x.input(), {rows::by_row(x.alpha)}));
 }
 
@@ -200,8 +203,7 @@ TEST(GatesOfPost, AreTheLogitsAndRatesOfItsInitialSpectra) {
   auto const taper = wane::spectra::rwkv7_taper(logits, 512);
   double const nothing[64] = {};
   wane::sigmoid_gate const gate(wane::sequence_view<double const>(nothing, 1, 1, 1, 64),
-                                wane::view<double const, 2>(logits.data(), 1, 64),
-                                {wane::view<double const, 2>(taper.data(), 1, 64)});
+                                {.bias = {logits.data(), 1, 64}, .taper = {{taper.data(), 1, 64}}});
   EXPECT_NEAR(taper[32], 0.559785, 5e-7);
   EXPECT_NEAR(gate.read({0, 0, 0, 1}, index{0}), -1.0 / 512, 1e-16);
   for (index i : {0, 31, 63})

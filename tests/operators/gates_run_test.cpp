@@ -75,8 +75,8 @@ struct memory {
   }
   // log w = -e^{-1/2} sigmoid(raw - alpha log t)
   auto by_row(index begin, index end) {
-    return wane::gla(in(begin, end), wane::sigmoid_gate(all<T const>(raw, rows, begin, end), {},
-                                                        {of_heads(alpha)}));
+    return wane::gla(in(begin, end), wane::sigmoid_gate(all<T const>(raw, rows, begin, end),
+                                                        {.taper = {of_heads(alpha)}}));
   }
 };
 

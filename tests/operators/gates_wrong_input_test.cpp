@@ -80,7 +80,8 @@ TEST_F(GatesRefuse, ScalesThatAreNone) {
     expect_error({"trained_at is", "must be a positive number of steps"}, [&] {
       wane::tapered_gate(rows(), {of_heads(), trained_at}).check(shape);
     });
-  expect_error({"normaliser is 0", "must be positive"}, [&] { wane::log_sigmoid_gate(rows(), 0); });
+  expect_error({"normaliser is 0", "must be positive"},
+               [&] { wane::log_sigmoid_gate(rows(), {.normaliser = 0}); });
 }
 
 TEST_F(GatesRefuse, GradientsOfAnotherShape) {

@@ -68,8 +68,8 @@ class problem : public size {
     wane::adjoint_options<wane::accumulate_type<Op>> options;
     options.packed = {starts}, options.lengths = lengths;
     if (reverse) options.direction = wane::direction::reverse;
-    wane::adjoint(Op(std::as_const(parameters).view(Op::has_window, true), x), dy.view(),
-                  typename Op::gradients{dx, to.view(Op::has_window, true)}, options);
+    wane::adjoint(Op({.value = x}, std::as_const(parameters).view(Op::has_window, true)), dy.view(),
+                  {.value = dx, .nodes = to.view(Op::has_window, true)}, options);
   }
 
   // dL/d(response_l) = sum dy_n x_{n-l}, over channel j of all sequences.
@@ -135,7 +135,7 @@ class problem : public size {
     EXPECT_LE(mask(), bound) << "mask";
     EXPECT_LE(read(), bound) << "read_out";
     EXPECT_LE(width(), bound) << "width";
-    EXPECT_LE(values(), bound) << "values";
+    EXPECT_LE(values(), bound) << "value";
     EXPECT_TRUE(dx.margins_untouched());
   }
 
@@ -258,16 +258,16 @@ TEST(LaplaceAdjoint, GivesWhatIsAsked) {
   using Op = hann::Op;
   hann all({});
   all.adjoint();
-  Op const op(std::as_const(all.parameters).view(true, true), all.x);
+  Op const op({.value = all.x}, std::as_const(all.parameters).view(true, true));
   hann one({});
   auto const to = one.to.view(true, true);
   auto const ask = [&](Op::gradients const& gradients) {
     wane::adjoint(op, all.dy.view(), gradients);
   };
-  ask({one.dx, {}});
-  ask({{}, {.sigma = to.sigma}}), ask({{}, {.omega = to.omega}});
-  ask({{}, {.read_out = to.read_out}}), ask({{}, {.width = to.width}}),
-      ask({{}, {.mask = to.mask}});
+  ask({.value = one.dx});
+  ask({.nodes = {.sigma = to.sigma}}), ask({.nodes = {.omega = to.omega}});
+  ask({.nodes = {.read_out = to.read_out}}), ask({.nodes = {.width = to.width}});
+  ask({.nodes = {.mask = to.mask}});
   EXPECT_EQ(one.to.sigma, all.to.sigma);
   EXPECT_EQ(one.to.omega, all.to.omega);
   EXPECT_EQ(one.to.read_out, all.to.read_out);
@@ -283,11 +283,11 @@ TEST(LaplaceAdjoint, StateGradientsMayShareAMemory) {
   using hann = problem<window_shape::hann>;
   using V = std::complex<double>;
   auto const go = [](hann& p, bool shared) {
-    hann::Op const op(std::as_const(p.parameters).view(true, true), p.x);
+    hann::Op const op({.value = p.x}, std::as_const(p.parameters).view(true, true));
     wane::recurrent_state<V> after(op), before(op);
     for (std::size_t n = 0; n < after.values().size(); ++n)
       after.values()[n] = V(std::sin(double(n)), std::cos(double(n)));
-    wane::adjoint(op, p.dy.view(), hann::Op::gradients{p.dx, p.to.view(true, true)},
+    wane::adjoint(op, p.dy.view(), {.value = p.dx, .nodes = p.to.view(true, true)},
                   wane::adjoint_options<V>{.final_gradient = std::as_const(after),
                                            .initial_gradient = shared ? after : before});
     return (shared ? after : before).values();

@@ -7,6 +7,7 @@
 #include "support/laplace_problem.hpp"
 #include "support/laws_hold.hpp"
 #include "support/nearness.hpp"
+#include "support/random_values.hpp"
 #include "support/relevance_case.hpp"
 #include "wane/run/two_sided/coefficients.hpp"
 #include "wane/testing/adjoint_laws.hpp"
@@ -123,6 +124,35 @@ TYPED_TEST(LaplaceCoefficientsAdjointLaws, Hold) {
     TypeParam problem(size);
     support::expect_to_hold(check_adjoint_laws(problem), "case " + std::to_string(i++) + ", ");
   }
+}
+
+// The error of a rounded pole acts in the same way at every token.
+TEST(LaplaceCoefficients, StepKeepsASlowNodeThatTurnsForLong) {
+  constexpr wane::index tokens = 100000, piece = 10000;
+  float const sigma = 1e-6f, omega = 0.3f;
+  double const wide_sigma = double(sigma), wide_omega = double(omega);
+  std::complex<double> exact = 0;
+  std::complex<double> const pole = std::exp(std::complex<double>(-wide_sigma, -wide_omega));
+  std::complex<float> const one(1);
+  std::vector<float> x(piece), y(2);
+  auto const token = [&](wane::index t) {
+    return wane::laplace_coefficients(wane::laplace<float>(
+        {.value = wane::sequence_view<float const>(x.data(), 1, piece, 1, 1).tokens(t, t + 1)},
+        {.sigma = {&sigma, 1, 1}, .omega = {&omega, 1, 1}, .read_out = {&one, 1, 1, 1}}));
+  };
+  wane::recurrent_state<std::complex<float>> state(token(0));
+  support::random_values random(5);
+  double largest = 0;
+  for (wane::index n = 0; n < tokens; n += piece) {
+    for (float& each : x) each = static_cast<float>(random.uniform(-1, 1));
+    for (wane::index t = 0; t < piece; ++t) {
+      wane::step(token(t), {y.data(), 1, 1, 1, 2}, state);
+      exact = pole * exact + double(x[static_cast<std::size_t>(t)]);
+      largest = std::max(largest, std::abs(exact));
+    }
+  }
+  EXPECT_NEAR(y[0], exact.real(), 1e-5 * largest);
+  EXPECT_NEAR(y[1], exact.imag(), 1e-5 * largest);
 }
 
 }  // namespace

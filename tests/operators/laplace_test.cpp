@@ -43,11 +43,11 @@ double error_of(size const& s, arrangement how = arrangement::plain) {
   x.fill([&](auto...) { return random.uniform(-1, 1); });
   auto const nodes = parameters.view(Op::has_window, s.masked);
   if constexpr (Step) {
-    wane::recurrent_state<V> state(Op(nodes, x));
+    wane::recurrent_state<V> state(Op({.value = x}, nodes));
     for (index t = 0; t < s.time; ++t)
-      wane::step(Op(nodes, x.view().tokens(t, t + 1)), y.view().tokens(t, t + 1), state);
+      wane::step(Op({.value = x.view().tokens(t, t + 1)}, nodes), y.view().tokens(t, t + 1), state);
   } else {
-    wane::run(Op(nodes, x), y.view());
+    wane::run(Op({.value = x}, nodes), y.view());
   }
   EXPECT_TRUE(x.margins_untouched() && y.margins_untouched());
   double worst = 0;
@@ -155,7 +155,7 @@ TEST(Laplace, ReadsParametersOfAnyStrides) {
   for (double& v : x) v = random.uniform(-1, 1);
   wane::sequence_view<double const> const values{x.data(), {1, T, H, V}, {0, 1, 0, 0}};
   support::tensor<double> y(1, T, H, V);
-  wane::run(wane::laplace<double, window_shape::hann>(nodes, values), y.view());
+  wane::run(wane::laplace<double, window_shape::hann>({.value = values}, nodes), y.view());
   auto const response = one.response(window_shape::hann, 0, 0, T);
   support::error_of_rms error;
   y.for_each([&](index, index t, index h, index j) {
@@ -174,8 +174,7 @@ TEST(Laplace, EndsWhereTheWidthSays) {
     std::vector<double> x(20), y(20);
     x[0] = 1;
     wane::run(wane::laplace<double, window_shape::rectangular>(
-                  std::as_const(one).view(true, false),
-                  wane::sequence_view<double const>(x.data(), 1, 20, 1, 1)),
+                  {.value = {x.data(), 1, 20, 1, 1}}, std::as_const(one).view(true, false)),
               wane::sequence_view<double>(y.data(), 1, 20, 1, 1));
     for (index l = 0; l < 20; ++l)
       EXPECT_NEAR(y[static_cast<std::size_t>(l)], static_cast<double>(l) < width ? 1 : 0, 1e-15)
@@ -197,9 +196,8 @@ TEST(Laplace, RefusesAWindowThatGrew) {
   laplace_parameters<double> one(1, 1, 1);
   one.width[0] = 3.5;
   std::vector<double> x(20), y(20);
-  wane::laplace<double, window_shape::hann> const op(
-      std::as_const(one).view(true, false),
-      wane::sequence_view<double const>(x.data(), 1, 20, 1, 1));
+  wane::laplace<double, window_shape::hann> const op({.value = {x.data(), 1, 20, 1, 1}},
+                                                     std::as_const(one).view(true, false));
   auto const run = [&] { wane::run(op, wane::sequence_view<double>(y.data(), 1, 20, 1, 1)); };
   one.width[0] = 4;
   EXPECT_NO_THROW(run());

@@ -35,7 +35,8 @@ struct long_case {
 
   index tokens() const { return static_cast<index>(x.size()); }
   Op op(index begin, index end) const {
-    return {parameters.view(Op::has_window, false), {x.data() + begin, 1, end - begin, 1, 1}};
+    return {{.value = {x.data() + begin, 1, end - begin, 1, 1}},
+            parameters.view(Op::has_window, false)};
   }
   void take(by how) {
     wane::recurrent_state<V> state(op(0, tokens()));

@@ -43,13 +43,13 @@ void refused(words const& pieces, Make const& make) {
     wane::recurrent_state<wane::accumulate_type<Op>> state(make());
     wane::step(make(), to, state);
   });
-  expect_error(pieces, [&] { wane::adjoint(make(), x, typename Op::gradients{to, {}}); });
+  expect_error(pieces, [&] { wane::adjoint(make(), x, {.value = to}); });
   EXPECT_EQ(y, std::vector<float>(y.size(), -7.f)) << "written in spite of the error";
 }
 // Nodes are refused with one window, with all windows that have a width, or with every window.
 template <window_shape Window>
 void nodes_refused(words const& pieces, wane::laplace_parameters<float const> const& nodes) {
-  refused(pieces, [&] { return laplace_of<Window>(nodes, x); });
+  refused(pieces, [&] { return laplace_of<Window>({.value = x}, nodes); });
 }
 void widths_refused(words const& pieces, wane::laplace_parameters<float const> const& nodes) {
   nodes_refused<window_shape::exponential>(pieces, nodes);
@@ -141,7 +141,7 @@ TEST(LaplaceWrongInput, DoesNotLookAtWhatItDoesNotUse) {
   g.width = {nan, -1.f};
   std::vector<float> y(B * T * H * V, -7.f);
   wane::sequence_view<float> const to(y.data(), B, T, H, V);
-  EXPECT_NO_THROW(wane::run(unwindowed(g.nodes(), x), to));
+  EXPECT_NO_THROW(wane::run(unwindowed({.value = x}, g.nodes()), to));
   EXPECT_EQ(y, std::vector<float>(y.size(), 0.f));
 }
 
@@ -151,17 +151,18 @@ TEST(LaplaceWrongInput, IsNotATurnOfPi) {
   g.omega = {3.14159265f, -3.14159265f, 0, 0, 0, 0}, g.sigma = {};
   g.sigma.resize(H * S);
   std::vector<float> y(B * T * H * V);
-  EXPECT_NO_THROW(wane::run(hann(g.nodes(), x), wane::sequence_view<float>(y.data(), B, T, H, V)));
+  EXPECT_NO_THROW(
+      wane::run(hann({.value = x}, g.nodes()), wane::sequence_view<float>(y.data(), B, T, H, V)));
 }
 
 TEST(LaplaceWrongInput, ValuesAndOutputs) {
   good const g;
-  auto const with = [&](wane::sequence_view<float const> const& values) {
-    return [&, values] { return hann(g.nodes(), values); };
+  auto const with = [&](wane::sequence_view<float const> const& value) {
+    return [&, value] { return hann({.value = value}, g.nodes()); };
   };
   std::vector<float> y(B * T * H * (V + 1), -7.f);
   wane::sequence_view<float> const to(y.data(), B, T, H, V), wide(y.data(), B, T, H, V + 1);
-  expect_error({"values", "no data"}, [&] { wane::run(with({nullptr, B, T, H, V})(), to); });
+  expect_error({"value has no data"}, [&] { wane::run(with({nullptr, B, T, H, V})(), to); });
   expect_error({"sigma", "[2, 3]", "[3, 3]"}, [&] { wane::run(with({zeros, B, T, 3, V})(), to); });
   expect_error({"read_out", "5", "6"}, [&] { wane::run(with({zeros, B, T, H, 6})(), to); });
   expect_error({"output", "columns 6", "must be 5"}, [&] { wane::run(with(x)(), wide); });
@@ -169,7 +170,7 @@ TEST(LaplaceWrongInput, ValuesAndOutputs) {
     wane::run(with({zeros, B, 3, H, V})(), to);
   });
   expect_error({"output_gradient", "columns 6", "must be 5"},
-               [&] { wane::adjoint(with(x)(), wide, hann::gradients{}); });
+               [&] { wane::adjoint(with(x)(), wide, {}); });
   EXPECT_EQ(y, std::vector<float>(y.size(), -7.f)) << "written in spite of the error";
 }
 
@@ -187,7 +188,7 @@ TEST(LaplaceWrongInput, NoNodes) {
 // W = 3 holds 3 floats in the bits of 16: 9 poles twice, and a row.
 TEST(LaplaceWrongInput, AStateOfAnotherShape) {
   good g;
-  hann const op(g.nodes(), x);
+  hann const op({.value = x}, g.nodes());
   EXPECT_EQ(op.shape().rows, 19);
   std::vector<float> y(B * T * H * V, -7.f);
   wane::sequence_view<float> const to(y.data(), B, T, H, V);
@@ -202,12 +203,10 @@ TEST(LaplaceWrongInput, AStateOfAnotherShape) {
     both("initial", [&] { wane::run(op, to, wane::run_options<C>{.initial = state}); });
     both("final", [&] { wane::run(op, to, wane::run_options<C>{.final = state}); });
     both("state", [&] { wane::step(op, to, state); });
-    both("initial", [&] {
-      wane::adjoint(op, x, hann::gradients{to, {}}, wane::adjoint_options<C>{.initial = state});
-    });
+    both("initial",
+         [&] { wane::adjoint(op, x, {.value = to}, wane::adjoint_options<C>{.initial = state}); });
     both("final_gradient", [&] {
-      wane::adjoint(op, x, hann::gradients{to, {}},
-                    wane::adjoint_options<C>{.final_gradient = state});
+      wane::adjoint(op, x, {.value = to}, wane::adjoint_options<C>{.final_gradient = state});
     });
   };
   refuse({"rows 9", "must be 19"}, B, H, 9, V);
@@ -218,7 +217,7 @@ TEST(LaplaceWrongInput, AStateOfAnotherShape) {
   EXPECT_EQ(y, std::vector<float>(y.size(), -7.f)) << "written in spite of the error";
   // The widest head says how long the ring is.
   g.width[0] = 5.5;
-  EXPECT_EQ(hann(g.nodes(), x).shape().rows, 20);
+  EXPECT_EQ(hann({.value = x}, g.nodes()).shape().rows, 20);
 }
 
 TEST(LaplaceWrongInput, GradientsOfAnotherShape) {
@@ -226,12 +225,12 @@ TEST(LaplaceWrongInput, GradientsOfAnotherShape) {
   std::vector<float> written(2 * B * T * H * (V + 1), -7.f);
   laplace_parameters<float> to(H, S, V);
   auto const refuse = [&](words const& pieces, auto const& change) {
-    hann::gradients gradients{{written.data(), B, T, H, V}, to.view(true, true)};
+    hann::gradients gradients{.value = {written.data(), B, T, H, V}, .nodes = to.view(true, true)};
     change(gradients);
-    expect_error(pieces, [&] { wane::adjoint(hann(g.nodes(), x), x, gradients); });
+    expect_error(pieces, [&] { wane::adjoint(hann({.value = x}, g.nodes()), x, gradients); });
   };
-  refuse({"gradient of values", "columns 4", "must be 5"},
-         [](auto& to_) { to_.values.extent[3] = 4; });
+  refuse({"gradient of value ", "columns 4", "must be 5"},
+         [](auto& to_) { to_.value.extent[3] = 4; });
   refuse({"gradient of sigma", "[2, 2]", "[2, 3]"},
          [](auto& to_) { to_.nodes.sigma.extent[1] = 2; });
   refuse({"gradient of omega", "[1, 3]", "[2, 3]"},
@@ -244,7 +243,7 @@ TEST(LaplaceWrongInput, GradientsOfAnotherShape) {
   refuse({"gradient of width", "heads 1", "must be 2"},
          [](auto& to_) { to_.nodes.width.extent[0] = 1; });
   expect_error({"width", "no window"}, [&] {
-    wane::adjoint(unwindowed(g.nodes(), x), x, unwindowed::gradients{{}, to.view(true, true)});
+    wane::adjoint(unwindowed({.value = x}, g.nodes()), x, {.nodes = to.view(true, true)});
   });
   EXPECT_EQ(written, std::vector<float>(written.size(), -7.f)) << "written in spite of the error";
   EXPECT_EQ(to.sigma, std::vector<float>(H * S)) << "written in spite of the error";
@@ -255,8 +254,8 @@ TEST(LaplaceWrongInput, AGradientForEveryChannelOfASharedReadOut) {
   good const shared(1);
   laplace_parameters<float> to(H, S, V);
   expect_error({"gradient of read_out", "columns 5", "must be 1"}, [&] {
-    wane::adjoint(hann(shared.nodes(), x), x,
-                  hann::gradients{{}, {.read_out = to.view(true, true).read_out}});
+    wane::adjoint(hann({.value = x}, shared.nodes()), x,
+                  {.nodes = {.read_out = to.view(true, true).read_out}});
   });
 }
 

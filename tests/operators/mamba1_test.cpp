@@ -11,7 +11,6 @@
 #include "support/laws_hold.hpp"
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
-#include "wane/operators/sum_over_tokens.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
 namespace {
@@ -30,8 +29,7 @@ struct mamba1_problem {
                  B = some_rows(), C = some_rows(), A = some(channels * states, -2, -0.1, 1),
                  D = some(channels, -1, 1, 1), dt_bias = some(channels, -1, 1, 1);
   std::vector<T> to_x = x, to_dt = dt, to_B = B, to_C = C, to_D = D, to_bias = dt_bias, to_A = A;
-  std::vector<T> B_of_heads = zeros(states), C_of_heads = B_of_heads, D_of_tokens = zeros(channels);
-  std::vector<double> A_of_sequences = std::vector<double>(std::size_t(batch) * A.size());
+  std::vector<T> B_of_heads = zeros(states), C_of_heads = B_of_heads;
 
   index time() const { return tokens; }
   wane::mamba1<T> make(index begin, index end) const {
@@ -58,12 +56,11 @@ struct mamba1_problem {
     auto const at = [](auto view, std::vector<T>& to) { return view.data = to.data(), view; };
     return {.x = at(column, to_x),
             .dt = at(column, to_dt),
-            .A = {A_of_sequences.data(),
-                  {batch, heads, channels, states},
-                  {heads * channels * states, channels * states, 1, channels}},
+            .A = {to_A.data(), {heads, channels, states}, {channels * states, 1, channels}},
             .B = at(row, B_of_heads),
             .C = at(row, C_of_heads),
-            .D = at(column, D_of_tokens)};
+            .D = {to_D.data(), heads, channels},
+            .dt_bias = {to_bias.data(), heads, channels}};
   }
   // The gradients in the shapes of the inputs.
   std::array<std::span<T>, 7> input_gradients() {
@@ -72,15 +69,6 @@ struct mamba1_problem {
                       wane::sequence_view<T>(to.data(), batch, tokens, groups, states));
     };
     of_group(B_of_heads, to_B), of_group(C_of_heads, to_C);
-    wane::view<T, 2> const to_d(to_D.data(), heads, channels),
-        to_b(to_bias.data(), heads, channels);
-    sum_over_tokens(of_channels(D_of_tokens.data()), to_d);
-    sum_over_tokens(of_channels(to_dt.data()), to_b);
-    for (std::size_t i = 0; i < A.size(); ++i) {
-      double total = 0;
-      for (index n = 0; n < batch; ++n) total += A_of_sequences[std::size_t(n) * A.size() + i];
-      to_A[i] = static_cast<T>(total);
-    }
     return {to_x, to_dt, to_B, to_C, to_D, to_bias, to_A};
   }
 
@@ -185,22 +173,20 @@ TEST(Mamba1, HasTheGradientsOfAllInputs) {
   expect_to_hold(check_adjoint_laws(as_it_is, 1e-8));
 }
 
-TEST(Mamba1, SumsTheGradientOfAWithinEachPackedSequence) {
+TEST(Mamba1, SumsTheGradientOfAOverPackedSequences) {
   mamba1_problem<double> p{.tokens = 60, .states = 3, .channels = 9};
   std::vector<index> const starts{0, 25, 25, 60};
-  index const each = p.channels * p.states;
-  std::vector<double> packed(std::size_t(3 * each), NAN), separate = packed, dy = p.x;
-  auto const gradient_of = [&](std::vector<double>& a, index n, index sequences, index begin,
-                               index end, wane::packed_sequences const& packing) {
+  std::vector<double> packed(p.A.size(), NAN), separate(p.A.size()), one = packed, dy = p.x;
+  auto const gradient_of = [&](std::vector<double>& a, index begin, index end,
+                               wane::packed_sequences const& packing) {
     adjoint(p.make(begin, end), p.of_channels(dy.data()).tokens(begin, end),
-            {.A = {a.data() + n * each,
-                   {sequences, 1, p.channels, p.states},
-                   {each, each, 1, p.channels}}},
-            {.packed = packing});
+            {.A = {a.data(), {1, p.channels, p.states}, {0, 1, p.channels}}}, {.packed = packing});
   };
-  gradient_of(packed, 0, 3, 0, 60, {starts});
-  for (index n = 0; n < 3; ++n)
-    gradient_of(separate, n, 1, starts[std::size_t(n)], starts[std::size_t(n) + 1], {});
+  gradient_of(packed, 0, 60, {starts});
+  for (std::size_t n = 0; n < 3; ++n) {
+    gradient_of(one, starts[n], starts[n + 1], {});
+    for (std::size_t i = 0; i < one.size(); ++i) separate[i] += one[i];
+  }
   EXPECT_EQ(packed, separate);
 }
 
@@ -304,7 +290,7 @@ TEST(Mamba1, RefusesWhatDoesNotFit) {
   in.A = {p.A.data(), 1, 2, 3};
   refused({"A has states 3", "it must be 2"});
   in.A = {};
-  refused({"A has no data"});
+  refused({"A is not given"});
   in.dt = {p.dt.data(), 1, 4, 1, 2};
   refused({"dt has columns 2", "it must be 3"});
   in.D = {p.D.data(), 1, 2};
@@ -312,9 +298,9 @@ TEST(Mamba1, RefusesWhatDoesNotFit) {
   support::expect_error({"dt_limit is {2, 1}"}, [&] { op(in, {.dt_limit = {2, 1}}); });
   in.B = {p.B.data(), 1, 2, 2, 2};
   support::expect_error({"B has groups 2", "x, 1"}, [&] { op{in}; });
-  double sums[6];
-  support::expect_error({"the gradient of A has columns 2", "it must be 3"}, [&] {
-    adjoint(p.make(0, 4), output, {.A = {sums, 1, 1, 2, 3}});
+  float sums[6];
+  support::expect_error({"the gradient of A has shape [1, 2, 3]; it must be [1, 3, 2]"}, [&] {
+    adjoint(p.make(0, 4), output, {.A = {sums, 1, 2, 3}});
   });
 }
 

@@ -12,7 +12,6 @@
 #include "support/laws_hold.hpp"
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
-#include "wane/operators/sum_over_tokens.hpp"
 #include "wane/spectra/rates/post_initial.hpp"
 #include "wane/testing/adjoint_laws.hpp"
 
@@ -34,9 +33,7 @@ struct mamba2_problem {
                  taper = of_heads(0.1, 0.9);
   std::vector<T> to_x = x, to_dt = dt, to_B = B, to_C = C, to_A = A, to_D = D, to_bias = D,
                  to_taper = D;
-  std::vector<T> B_of_heads = some(heads * states, 0, 0), C_of_heads = B_of_heads,
-                 A_of_tokens = some(heads, 0, 0), D_of_tokens = A_of_tokens,
-                 taper_of_tokens = A_of_tokens;
+  std::vector<T> B_of_heads = some(heads * states, 0, 0), C_of_heads = B_of_heads;
 
   index time() const { return tokens; }
   wane::mamba2<T> make(index begin, index end) const {
@@ -63,22 +60,19 @@ struct mamba2_problem {
   typename wane::mamba2<T>::gradients gradients() {
     return {.x = of_columns(to_x),
             .dt = of_tokens(to_dt),
-            .A = of_tokens(A_of_tokens),
+            .A = {to_A.data(), heads},
             .B = of_rows(B_of_heads, heads),
             .C = of_rows(C_of_heads, heads),
-            .D = of_tokens(D_of_tokens),
-            .taper = of_tokens(taper_of_tokens)};
+            .D = {to_D.data(), heads},
+            .dt_bias = {to_bias.data(), heads},
+            .taper = {to_taper.data(), heads}};
   }
   // The gradients in the shapes of the inputs.
   std::array<std::span<T>, 8> input_gradients() {
     auto const of_group = [&](std::vector<T> const& from, std::vector<T>& to) {
       sum_over_groups<T>(of_rows(from, heads), of_rows(to, groups));
     };
-    auto const of_head = [&](std::vector<T> const& from, std::vector<T>& to) {
-      sum_over_tokens(of_tokens(from), wane::view<T, 1>(to.data(), heads));
-    };
-    of_group(B_of_heads, to_B), of_group(C_of_heads, to_C), of_head(to_dt, to_bias);
-    of_head(A_of_tokens, to_A), of_head(D_of_tokens, to_D), of_head(taper_of_tokens, to_taper);
+    of_group(B_of_heads, to_B), of_group(C_of_heads, to_C);
     return {to_x, to_dt, to_B, to_C, to_A, to_D, to_bias, to_taper};
   }
 
@@ -207,6 +201,19 @@ TEST(Mamba2, HasTheGradientsOfAllInputs) {
 
 // The sum over tokens needs no positions, because the part of each token is found at its own
 // position.
+// In a pair each part gets the gradient of the sum.
+TEST(Mamba2, SumsTheGradientsOfParametersInAPairToo) {
+  mamba2_problem<double> p{.batch = 2, .tokens = 40}, q{.batch = 2, .tokens = 40};
+  auto const pair = wane::sum_of(p.make(0, 40), q.make(0, 40));
+  std::vector<double> const dy = p.x;
+  wane::adjoint(pair, p.of_columns(dy), {.first = p.gradients(), .second = q.gradients()});
+  mamba2_problem<double> alone{.batch = 2, .tokens = 40};
+  wane::adjoint(alone.make(0, 40), alone.of_columns(dy), alone.gradients());
+  EXPECT_EQ(p.to_A, alone.to_A);
+  EXPECT_EQ(q.to_taper, alone.to_taper);
+  EXPECT_NE(p.to_A, p.A);
+}
+
 TEST(Mamba2, HasTheGradientOfItsTaperOverPackedSequencesBackwardInTime) {
   mamba2_problem<double> p{.tokens = 40};
   std::vector<index> const starts{0, 15, 40};
@@ -266,7 +273,7 @@ TEST(Mamba2, RefusesWhatDoesNotFit) {
   using op = wane::mamba2<float>;
   support::expect_error({"A has heads 3", "it must be 4"}, [&] { run(op(in), p.of_columns(y)); });
   in.A = {};
-  support::expect_error({"A has no data"}, [&] { run(op(in), p.of_columns(y)); });
+  support::expect_error({"A is not given"}, [&] { run(op(in), p.of_columns(y)); });
   in.C.extent[3] = 4;
   support::expect_error({"C has rows 4", "it must be 5"}, [&] { op{in}; });
 }

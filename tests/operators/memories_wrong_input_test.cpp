@@ -77,6 +77,17 @@ TEST(MemoriesWrongInput, HeadsThatMakeNoGroups) {
   }
 }
 
+TEST(MemoriesWrongInput, ATensorThatIsLeftOut) {
+  inputs_refused({"query is not given"}, {.key = keys, .value = values});
+  inputs_refused({"key is not given"}, {.query = keys, .value = values});
+  inputs_refused({"value is not given"}, {.query = keys, .key = keys});
+  refused({"strength is not given"},
+          [] { return wane::delta_net<float>({.query = keys, .key = keys, .value = values}); });
+  refused({"log_decay is not given"}, [] { return wane::gla<float>(good, view()); });
+  refused({"removal is not given"}, [] { return wane::rwkv7<float>(with_own({}, keys), keys); });
+  refused({"rate is not given"}, [] { return wane::rwkv7<float>(with_own(keys, {}), keys); });
+}
+
 TEST(MemoriesWrongInput, ATensorWithoutData) {
   view const no_keys(nullptr, B, T, H, K);
   inputs_refused({"query", "no data"}, {.query = no_keys, .key = keys, .value = values});
@@ -250,7 +261,8 @@ TEST_F(MemoriesWrongGradients, OfRwkv7sOwn) {
   refused({"gradient of log_decay", "4", must}, op, {.log_decay = short_rows});
   refused({"gradient of removal", "4", must}, op, {.removal = short_rows});
   refused({"gradient of rate", "4", must}, op, {.rate = short_rows});
-  refused({"gradient of bonus", "4", must}, op, {.bonus = short_rows});
+  refused({"gradient of bonus", "[4, 4]", "must be [4, 5]"}, op,
+          {.bonus = {written.data(), H, K - 1}});
 }
 
 TEST(SumOverGroupsWrongInput, NamesTheArgument) {

@@ -43,7 +43,7 @@ struct orders {
   wane::order_map_inputs<Io> in() const {
     wane::token_view<Io> marked = three(indicator);  // one number for all heads
     marked.extent[2] = heads, marked.stride[2] = 0;
-    wane::order_map_inputs<Io> all{three(x), two(weight), one(bias)};
+    wane::order_map_inputs<Io> all{.x = three(x), .weight = two(weight), .bias = one(bias)};
     if (with_entropy) all.entropy = three(entropy);
     if (with_indicator) all.indicator = marked;
     return all;
@@ -96,8 +96,9 @@ TEST(OrderMap, HasItsGradients) {
         dentropy(batch, time, heads, 1), dweight(heads, width + 2, 1, 1), dbias(heads, 1, 1, 1);
     support::random_values random(8);
     g.fill([&](auto...) { return random.uniform(-1, 1); });
-    wane::order_map_adjoint(run.in(), least, three(g),
-                            {three(dx), two(dweight), one(dbias), three(dentropy)});
+    wane::order_map_adjoint(
+        run.in(), least, three(g),
+        {.x = three(dx), .weight = two(dweight), .bias = one(dbias), .entropy = three(dentropy)});
     auto const expect_gradient = [&](tensor<double> const& of, tensor<double> const& is) {
       nearness near;
       of.for_each([&](auto... at) {
@@ -145,8 +146,9 @@ TEST(OrderMap, HasTheGradientsOfWhatRetentionMakesOfItsOrders) {
   };
   loss();
   wane::adjoint(memory, dy.view(), {.alpha = three(dalpha)});
-  wane::order_map_adjoint(run.in(), least, three(dalpha),
-                          {three(dx), two(dweight), one(dbias), three(dentropy)});
+  wane::order_map_adjoint(
+      run.in(), least, three(dalpha),
+      {.x = three(dx), .weight = two(dweight), .bias = one(dbias), .entropy = three(dentropy)});
   auto const expect_gradient = [&](tensor<double> const& of, tensor<double> const& is) {
     nearness near;
     of.for_each([&](auto... at) {
@@ -210,9 +212,9 @@ TEST(OrderMap, LeavesPaddingAlone) {
       EXPECT_TRUE(std::isnan(run.alpha(b, t, h, 0)) && std::isnan(dx(b, t, h, 0)));
   });
   auto in = alone.in();
-  for (auto* x : {&in.x, &in.entropy, &in.indicator}) x->extent[0] = 1, x->extent[1] = 2;
+  auto const shorten = [](auto&... x) { ((x.extent[0] = 1, x.extent[1] = 2), ...); };
   wane::token_view<double> part = three(g);
-  part.extent[0] = 1, part.extent[1] = 2;
+  shorten(in.x, in.entropy, in.indicator, part);
   wane::order_map_adjoint(in, least, part, {.bias = one(one_dbias)});
   for (index h = 0; h < heads; ++h) EXPECT_EQ(dbias(h, 0, 0, 0), one_dbias(h, 0, 0, 0));
 }

@@ -33,10 +33,10 @@ struct problem {
   std::vector<Io> gradient = std::vector<Io>(alpha.size(), Io(NAN));
 
   wane::plasticity_inputs<Io> inputs() const {
-    return {{query.data(), batch, tokens, heads, rows},
-            {key.data(), batch, tokens, heads, rows},
-            {alpha.data(), batch, tokens, heads},
-            {source.data(), batch, tokens, heads}};
+    return {.query = {query.data(), batch, tokens, heads, rows},
+            .key = {key.data(), batch, tokens, heads, rows},
+            .alpha = {alpha.data(), batch, tokens, heads},
+            .source = {source.data(), batch, tokens, heads}};
   }
   wane::token_view<Io> to_alpha() { return {gradient.data(), batch, tokens, heads}; }
 
@@ -211,9 +211,11 @@ TEST(Plasticity, TakesStridesAScaleAndLargeScores) {
   double const q[] = {0, 0, 1}, k[] = {-2000, 2000, 0}, alpha[] = {0.5, 0.5, 0.5};
   index const source[] = {-1, -1, 0};
   double gradient[3];
-  double const loss = wane::plasticity_loss<double>(
-      {{q, 1, 3, 1, 1}, {k, 1, 3, 1, 1}, {alpha, 1, 3, 1}, {source, 1, 3, 1}}, exactly,
-      {gradient, 1, 3, 1});
+  double const loss = wane::plasticity_loss<double>({.query = {q, 1, 3, 1, 1},
+                                                     .key = {k, 1, 3, 1, 1},
+                                                     .alpha = {alpha, 1, 3, 1},
+                                                     .source = {source, 1, 3, 1}},
+                                                    exactly, {gradient, 1, 3, 1});
   // w_1 = 1/2 and w_2 = 3/8, whose logs have the slopes 1/alpha and 1/alpha + 1/(1 + alpha).
   EXPECT_NEAR(loss, 4000 + std::log(4. / 3), 1e-9);
   EXPECT_NEAR(gradient[0], -(2 + 1 / 1.5), 1e-14);

@@ -16,7 +16,8 @@ static_assert(wane::has_erase_write<wane::token_of<rwkv7<float>>>);
 template <class Io>
 class Rwkv7 : public testing::Test {
  public:
-  static void expect_formula(support::memory_case<Io>& c, wane::view<Io const, 2> const& bonus) {
+  static void expect_formula(support::memory_case<Io>& c,
+                             wane::view<wane::widened<Io> const, 2> const& bonus) {
     auto inputs = c.naive();
     inputs.scale = c.shape.options.scale.value_or(1);  // RWKV-7 has none
     inputs.log_decay = c.slow_decay, inputs.removal = c.removal, inputs.rate = c.rate;

@@ -4,13 +4,18 @@
 
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "support/expect_error.hpp"
 #include "support/user_operators.hpp"
 #include "wane/operators/exponential_bank.hpp"
+#include "wane/operators/laplace_coefficients.hpp"
 #include "wane/operators/linear_recurrence.hpp"
+#include "wane/operators/local_attention.hpp"
+#include "wane/operators/vla.hpp"
 #include "wane/run/run.hpp"
 
 namespace wane {
@@ -77,6 +82,46 @@ TEST(CheckValues, LooksAtEveryTermOfAKeyedMemory) {
   }
   direct[0] = infinity;
   support::expect_error({"direct", "inf", "finite"}, look);
+}
+
+// vla, windows that end, coefficients and local attention have no terms.
+TEST(CheckValues, LooksAtOperatorsWithoutTerms) {
+  std::vector<float> query(12, 0.5f), key = query, value = query,
+                                      log_decay(6, -1.f);  // of [1, 3, 2, 2]
+  float sigma[2] = {1, 1}, omega[2] = {}, width[2] = {4, 4};
+  std::complex<float> const one[2] = {1, 1};
+  auto const all = [](std::vector<float> const& x) {
+    return sequence_view<float const>(x.data(), 1, 3, 2, 2);
+  };
+  auto const expect = [&](std::vector<float>& tensor, char const* name, float wrong,
+                          auto const& make) {
+    EXPECT_NO_THROW(check_values(make()));
+    float const right = std::exchange(tensor[5], wrong);
+    support::expect_error({name, "time "}, [&] { check_values(make()); });
+    tensor[5] = right;
+  };
+  auto const fading = [&] {
+    return vla({.query = all(query), .key = all(key), .value = all(value)},
+               token_view<float const>(log_decay.data(), 1, 3, 2));
+  };
+  expect(query, "query", nan, fading), expect(key, "key", infinity, fading);
+  expect(value, "value", nan, fading), expect(log_decay, "log_decay", 0.5f, fading);
+  auto const local = [&] {
+    return local_attention<float>({.query = all(query), .key = all(key), .value = all(value)},
+                                  {.window = 2});
+  };
+  expect(query, "query", nan, local), expect(key, "key", nan, local);
+  expect(value, "value", infinity, local);
+  auto const hann = [&] {
+    return laplace<float, spectra::window_shape::hann>({.value = all(value)},
+                                                       {.sigma = {sigma, 2, 1},
+                                                        .omega = {omega, 2, 1},
+                                                        .read_out = {one, 2, 1, 1},
+                                                        .width = {width, 2}});
+  };
+  expect(value, "value", nan, hann);
+  expect(value, "value", nan, [&] { return laplace_coefficients(hann()); });
+  expect(value, "value", nan, [&] { return sum_of(local(), fading()); });
 }
 
 TEST(CheckValues, ARunRefusesABankWhoseParametersAreNoDecays) {

@@ -87,14 +87,13 @@ TEST(Doors, GiveEveryPassOfEveryForm) {
                                             .query = of_nodes(rates)});
   EXPECT_EQ(passes(bank, {.value = dv.view()}, dv), "lags");
 
-  wane::laplace<float> const nodes({.sigma = of_nodes(half_lives),
-                                    .omega = of_nodes(angles),
-                                    .read_out = {read_out.data(), 1, rows, 1}},
-                                   v);
-  EXPECT_EQ(passes(nodes, {dv.view()}, dv), "poles");
+  wane::laplace<float> const nodes({.value = v}, {.sigma = of_nodes(half_lives),
+                                                  .omega = of_nodes(angles),
+                                                  .read_out = {read_out.data(), 1, rows, 1}});
+  EXPECT_EQ(passes(nodes, {.value = dv.view()}, dv), "poles");
 
   wane::laplace_coefficients const coefficients(nodes);
-  EXPECT_EQ(passes(coefficients, {dv.view()}, dv), "coefficients");
+  EXPECT_EQ(passes(coefficients, {.value = dv.view()}, dv), "coefficients");
 
   wane::gla<float, wane::no_gate> const below({.query = q, .key = k, .value = one}, {});
   wane::quotient_of const quotient(memory, below);

@@ -48,8 +48,8 @@ struct laplace_problem : laplace_size {
 
   index time() const { return tokens; }
   operation make(index begin, index end) const {
-    return {nodes_of<P const>(sigma, omega, read_out, widths, mask),
-            values<Io const>(x).tokens(begin, end)};
+    return {{.value = values<Io const>(x).tokens(begin, end)},
+            nodes_of<P const>(sigma, omega, read_out, widths, mask)};
   }
   auto inputs() {
     return std::array<std::span<P>, 6>{
@@ -60,7 +60,8 @@ struct laplace_problem : laplace_size {
         to_x, to_sigma, to_omega, to_read_out, widths_there(to_widths), mask_there(to_mask)};
   }
   typename operation::gradients gradients() {
-    return {values<Io>(to_x), nodes_of<P>(to_sigma, to_omega, to_read_out, to_widths, to_mask)};
+    return {.value = values<Io>(to_x),
+            .nodes = nodes_of<P>(to_sigma, to_omega, to_read_out, to_widths, to_mask)};
   }
 
   // States whose rings hold inputs; where the window holds one, the sums are that one, whatever

@@ -57,7 +57,7 @@ struct memory_case {
   memory_shape shape;
   double longer_sums = 1;  // sums over n times as many rows round as the root of n
   tensor<Io> query, key, value, row_decay, head_decay, slow_decay, strength, removal, rate, output;
-  std::vector<Io> bonus;
+  std::vector<wane::widened<Io>> bonus;
   wane::recurrent_state<accumulate> initial, final;
 
   explicit memory_case(memory_shape const& s, std::uint64_t seed = 1)
@@ -91,7 +91,8 @@ struct memory_case {
     // RWKV-7's are never below -e^{-1/2}.
     slow_decay.fill(even(-0.6065, 0));
     strength.fill(even(0, 2)), rate.fill(even(0, 1));
-    for (index i = 0; i < s.heads * s.rows; ++i) bonus.push_back(stored<Io>(random.uniform(-1, 1)));
+    for (index i = 0; i < s.heads * s.rows; ++i)
+      bonus.push_back(static_cast<wane::widened<Io>>(random.uniform(-1, 1)));
     for (auto& x : initial.values()) x = static_cast<accumulate>(random.uniform(-1, 1));
     for (auto& x : final.values()) x = not_a_number<accumulate>();
   }
@@ -121,7 +122,9 @@ struct memory_case {
             .rate = rate,
             .bonus = bonus_view()};
   }
-  wane::view<Io const, 2> bonus_view() const { return {bonus.data(), shape.heads, shape.rows}; }
+  wane::view<wane::widened<Io> const, 2> bonus_view() const {
+    return {bonus.data(), shape.heads, shape.rows};
+  }
 
   naive_inputs<Io> naive() const {
     naive_inputs<Io> x{query, key, value};

@@ -265,17 +265,14 @@ struct vla_delta_net_problem : memory_data<T> {
   }
 };
 
-// The gradient of the bonus comes for each token, and is summed here.
 template <class T>
 struct rwkv7_problem : memory_data<T> {
   gate_data<T, sequence_view<T const>> gate{this->size, this->bits};
   shared_tensor<T> removal{this->size, this->bits}, rate{this->size, this->bits};
-  random_tensor<T> bonus, bonus_by_token;
+  random_tensor<T> bonus;
 
   explicit rwkv7_problem(memory_size const& s)
-      : memory_data<T>(s),
-        bonus(1, 1, s.heads, s.rows, this->bits),
-        bonus_by_token(s.batch, s.time, s.heads, s.rows, this->bits) {
+      : memory_data<T>(s), bonus(1, 1, s.heads, s.rows, this->bits) {
     this->make_short(removal.input), this->put_between(rate.input, 0.1, 0.9);
   }
   rwkv7<T> make(index begin, index end) const {
@@ -295,9 +292,6 @@ struct rwkv7_problem : memory_data<T> {
         removal.input.values,     rate.input.values,      bonus.values};
   }
   std::array<std::span<T>, 7> input_gradients() {
-    bonus.gradient.assign(bonus.gradient.size(), T(0));
-    for (std::size_t i = 0; i < bonus_by_token.gradient.size(); ++i)
-      bonus.gradient[i % bonus.gradient.size()] += bonus_by_token.gradient[i];
     return {this->query.summed(), this->key.summed(), this->value.gradient, gate.values.gradient,
             removal.summed(),     rate.summed(),      bonus.gradient};
   }
@@ -307,7 +301,7 @@ struct rwkv7_problem : memory_data<T> {
             .value = this->value.gradient_view(),
             .removal = removal.gradient_view(),
             .rate = rate.gradient_view(),
-            .bonus = bonus_by_token.gradient_view(),
+            .bonus = {bonus.gradient.data(), this->size.heads, this->size.rows},
             .log_decay = gate.gradient()};
   }
 };

@@ -72,7 +72,7 @@ struct naive_inputs {
   bool normalise = false, tiled = false;
   double epsilon = 1e-6, floor = 0;
   tensor_view log_decay = {}, strength = {}, removal = {}, rate = {};
-  wane::view<Io const, 2> bonus = {};  // [H, K]
+  wane::view<wane::widened<Io> const, 2> bonus = {};  // [H, K]
 
   template <class Real>
   numbers<Real> row(tensor_view const& x, index b, index t, index h) const {
@@ -194,8 +194,7 @@ numbers<Real> naive_rwkv7(naive_inputs<Io> const& in, naive_state<Real>& s, inde
   if (!in.bonus.data) return y;
   Real bonus(0);
   for (std::size_t i = 0; i < s.rows; ++i)
-    bonus += r[i] * k[i] *
-             static_cast<Real>(static_cast<wane::widened<Io>>(in.bonus(h, static_cast<index>(i))));
+    bonus += r[i] * k[i] * static_cast<Real>(in.bonus(h, static_cast<index>(i)));
   return difference(y, times(-bonus, v));
 }
 

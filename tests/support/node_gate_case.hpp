@@ -27,7 +27,9 @@ struct received {
   tensor<Io> x{batch, tokens, heads, width};
   tensor<wide> weight{nodes, channels, 1, 1}, bias{nodes, 1, 1, 1}, query{channels, 1, 1, 1};
 
-  wane::node_gate_gradients<Io> to() const { return {x, two(weight), one(bias), one(query)}; }
+  wane::node_gate_gradients<Io> to() const {
+    return {.x = x, .weight = two(weight), .bias = one(bias), .query = one(query)};
+  }
 };
 
 template <class Io>
@@ -48,7 +50,12 @@ struct gate {
     x.fill(any), weight.fill(any), bias.fill(any), query.fill(any);
   }
   wane::node_gate_inputs<Io> in() const {
-    return {x, two(weight), one(bias), pool, one(query), token};
+    return {.x = x,
+            .weight = two(weight),
+            .bias = one(bias),
+            .pool = pool,
+            .query = one(query),
+            .token = token};
   }
   static long double of(auto number) { return static_cast<long double>(number); }
   long double score(index b, index t) const {

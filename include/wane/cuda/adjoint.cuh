@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/recurrence/named.hpp"
+#include "wane/core/recurrence/gradient.hpp"
 #include "wane/cuda/run.cuh"
 
 namespace wane::cuda {

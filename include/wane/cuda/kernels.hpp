@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/cuda/call/check_adjoint.hpp"
+#include "wane/cuda/call/parts.hpp"
 #include "wane/cuda/one_token/call.hpp"
 #include "wane/cuda/penalty/adjoint_call.hpp"
 #include "wane/cuda/scan/adjoint_call.hpp"
@@ -175,6 +177,32 @@ struct penalties {
 // The first row that takes an operator launches its kernels.
 using kernels = table<one_token, chunks, penalties, scans>;
 
+// The workspace and the adjoint of a row, with the parts of parameters.
+template <class Row, class Sizes, class Out, class Op, class State>
+std::size_t adjoint_bytes_of(Op const& op, adjoint_options<State> const& options) {
+  std::size_t bytes = Row::template adjoint_bytes<Sizes, std::remove_const_t<Out>>(op, options);
+  if constexpr (requires { typename Op::gradients; })
+    bytes = rounded_up(bytes) + bytes_of_parts<typename Op::gradients>(
+                                    op.shape(), sequences_of(op.shape(), options.packed));
+  return bytes;
+}
+template <class Row, class Sizes, class Queue, class Op, class Out, class Gradients, class State>
+void queue_adjoint_of(Queue const& queue, Op const& op, sequence_view<Out> const& output_gradient,
+                      Gradients const& gradients, workspace const& memory,
+                      adjoint_options<State> const& options) {
+  auto const adjoint = [&](Gradients const& to) {
+    Row::template adjoint<Sizes>(queue, op, output_gradient, to, memory, options);
+  };
+  if constexpr (has_parameters<Gradients>) {
+    index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);
+    queue_with_parts(queue, gradients, op.shape(), sequences,
+                     Row::template adjoint_bytes<Sizes, std::remove_const_t<Out>>(op, options),
+                     memory, adjoint);
+  } else {
+    adjoint(gradients);
+  }
+}
+
 // run and adjoint over any queue, with kernels of these sizes.
 template <class Sizes, class Queue, class Op, class Out, class State>
 void queue_run(Queue const& queue, Op const& op, sequence_view<Out> const& output,
@@ -190,7 +218,7 @@ void queue_adjoint(Queue const& queue, Op const& op, sequence_view<Out> const& o
                    adjoint_options<State> const& options) {
   check_adjoint<Op, Out, Gradients>();
   with_row<pass::adjoint>(kernels{}, op, options, [&](auto row) {
-    decltype(row)::template adjoint<Sizes>(queue, op, output_gradient, gradients, memory, options);
+    queue_adjoint_of<decltype(row), Sizes>(queue, op, output_gradient, gradients, memory, options);
   });
 }
 

@@ -22,7 +22,7 @@ std::size_t adjoint_bytes(Op const& op, adjoint_options<State> const& options) {
   check_operator<Op>();
   std::size_t bytes = 0;
   with_row<pass::adjoint>(kernels{}, op, options, [&](auto row) {
-    bytes = decltype(row)::template adjoint_bytes<Sizes, std::remove_const_t<Out>>(op, options);
+    bytes = adjoint_bytes_of<decltype(row), Sizes, Out>(op, options);
   });
   return bytes;
 }

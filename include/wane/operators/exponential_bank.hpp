@@ -46,9 +46,11 @@ class exponential_bank {
 
   explicit exponential_bank(exponential_bank_inputs<Io, Parameter> const& in)
       : value_(in.value), nodes_{in.log_decay, in.key, in.query, in.direct} {
+    impl::check_given("value", value_);
     for (auto const& [name, node] : {std::pair("log_decay", &nodes_.log_decay),
                                      {"key", &nodes_.key},
                                      {"query", &nodes_.query}}) {
+      impl::check_given(name, *node);
       check_node(name, *node, shape());
       require(node->data, name, " has no data; it must point to its values");
     }

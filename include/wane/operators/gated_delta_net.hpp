@@ -28,9 +28,10 @@ class gated_delta_net : public delta_net<Io, Gate, Accumulate> {
 template <class Gate>
 gated_delta_net(delta_inputs<impl::deduced_number<Gate>> const&, Gate const&,
                 keyed_options const& = {})
-    -> gated_delta_net<impl::deduced_number<Gate>, impl::deduced_gate<Gate>>;
+    -> gated_delta_net<impl::deduced_number<Gate>,
+                       impl::deduced_gate_of_heads<Gate, impl::deduced_number<Gate>>>;
 template <class Io, impl::other_gate<Io> Gate>
 gated_delta_net(delta_inputs<Io> const&, Gate const&, keyed_options const& = {})
-    -> gated_delta_net<Io, impl::deduced_gate<Gate>>;
+    -> gated_delta_net<Io, impl::deduced_gate_of_heads<Gate, Io>>;
 
 }  // namespace wane

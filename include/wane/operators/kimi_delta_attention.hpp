@@ -28,9 +28,10 @@ class kimi_delta_attention : public delta_net<Io, Gate, Accumulate> {
 template <class Gate>
 kimi_delta_attention(delta_inputs<impl::deduced_number<Gate>> const&, Gate const&,
                      keyed_options const& = {})
-    -> kimi_delta_attention<impl::deduced_number<Gate>, impl::deduced_gate<Gate>>;
+    -> kimi_delta_attention<impl::deduced_number<Gate>,
+                            impl::deduced_gate_of_rows<Gate, impl::deduced_number<Gate>>>;
 template <class Io, impl::other_gate<Io> Gate>
 kimi_delta_attention(delta_inputs<Io> const&, Gate const&, keyed_options const& = {})
-    -> kimi_delta_attention<Io, impl::deduced_gate<Gate>>;
+    -> kimi_delta_attention<Io, impl::deduced_gate_of_rows<Gate, Io>>;
 
 }  // namespace wane

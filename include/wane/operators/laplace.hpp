@@ -16,15 +16,15 @@ namespace wane {
 // Z_nj = Re sum_k m_k C_kj L_nkj,   L_nkj = sum_{l>=0} w(l; W) r_k^l x_{n-l,j},   r_k = e^{-s_k}
 //
 //   using hann = wane::laplace<float, wane::spectra::window_shape::hann>;
-//   wane::run(hann({.sigma = {sigma, H, S}, .omega = {omega, H, S},
-//                   .read_out = {read_out, H, S, 1}, .width = {width, H}}, x), z);
+//   wane::run(hann({.value = x}, {.sigma = {sigma, H, S}, .omega = {omega, H, S},
+//                                 .read_out = {read_out, H, S, 1}, .width = {width, H}}), z);
 //
 // (STLT, arXiv 2506.15714, eq. (4), with window and decay counted from the present token. The paper
 // counts them from the first token, docs/errata.md.) A window is a sum of exponentials in l, so
 // every node is a few poles (spectra/nodes/window_terms.hpp): 1 without a window or with an
 // exponential or rectangular one, 3 with Hann's, 8 with the Gaussian.
 //
-// values: x, [B, T, H, V]; the output is Z, [B, T, H, V]. Accumulate is complex. Its parts hold
+// value: x, [B, T, H, V]; the output is Z, [B, T, H, V]. Accumulate is complex. Its parts hold
 // states and sums: double for windows that end (rectangular, Hann), which subtract inputs,
 // otherwise widened Io. The state is complex, [N, H, rows, V], with the poles of node k from row k
 // terms() on. For windows that end it also holds a ring of inputs, whose start follows from the
@@ -51,8 +51,10 @@ class laplace {
     return static_cast<index>(spectra::window_terms(Window).size());
   }
 
-  laplace(nodes const& parameters, sequence_view<Io const> values)
-      : nodes_(parameters), values_(values) {
+  laplace(laplace_inputs<Io> const& in, nodes const& parameters)
+      : nodes_(parameters), values_(in.value) {
+    impl::check_given("value", values_), impl::check_given("sigma", nodes_.sigma);
+    impl::check_given("omega", nodes_.omega), impl::check_given("read_out", nodes_.read_out);
     index const heads = values_.extent[2], count = nodes_.sigma.extent[1];
     require(count > 0, "sigma has nodes 0; it must have 1 or more");
     impl::check_laplace_node("sigma", nodes_.sigma, heads, count);
@@ -75,7 +77,7 @@ class laplace {
   }
 
   void check_inputs() const {
-    check("values", values_,
+    check("value", values_,
           {values_.extent[0], values_.extent[1], values_.extent[2], 1, values_.extent[3]});
   }
 
@@ -176,6 +178,12 @@ class laplace {
     }
   };
   WANE_INLINE token at(place<> where) const requires(!inputs_leave) { return {*this, where}; }
+
+  // See check_values.
+  void each_number(place<> where, auto const& visit) const {
+    for (index j = 0; j < values_.extent[3]; ++j)
+      visit("value", j, convert<output>(values_.read(where, j)));
+  }
 
   // The step of the recurrence for windows that end.
   template <class State, class Write>

@@ -47,6 +47,17 @@ class local_attention {
   bool counts_positions() const { return true; }  // a token's slot of the ring
   index output_columns() const { return attention_.output_columns(); }
 
+  // See check_values.
+  void each_number(place<> at, auto const& visit) const {
+    auto const tell = [&](char const* name, auto const& rows) {
+      for (index i = 0; i < rows.extent[1]; ++i)
+        visit(name, i, static_cast<accumulate>(rows(at.time, i)));
+    };
+    tell("query", attention_.query(at.batch, at.head));
+    tell("key", attention_.key(at.batch, at.head));
+    tell("value", attention_.value(at.batch, at.head));
+  }
+
   // A token replaces the oldest in the ring, and then attends to all tokens in it.
   template <class State, class Write>
   void advance(place<> at, view<State, 2> ring, Write const& write) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/operators/gates/time_step.hpp"
 #include "wane/operators/parts/keyed.hpp"
 #include "wane/operators/parts/mamba_inputs.hpp"
@@ -43,6 +44,9 @@ struct mamba1_options {
 template <class Io, class Accumulate = widened<Io>>
 class mamba1 : public impl::keyed_memory<Io, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
+  template <impl::name Name>
+  using parameter_gradient =
+      impl::parameter_gradient<Name, view<widened<Io>, 2>, sequence_view<Accumulate>>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
@@ -59,6 +63,7 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
     recurrence_shape const size = this->shape();
     impl::check_mamba_data<Io>(own_.x, own_.B, own_.C);
     check("dt", own_.dt, size);
+    impl::check_given("A", own_.A);
     require(own_.A.data, "A has no data; it must point to its values");
     check_extent("A", "states", own_.A.extent[2], size.rows);
     check_parameter("A", A_, size), check_parameter("D", D_, size);
@@ -114,30 +119,28 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
   using sum = std::conditional_t<std::is_same_v<Accumulate, float>, double, Accumulate>;
 
   // Any may be absent. B and C have the H heads of x; sum_over_groups() adds up those of a group.
-  // D, [B, T, H, D], holds the part of each token; sum_over_tokens() adds them up, and dt_bias is
-  // the same sum of dt. A, [sequences, H, D, N], holds the sum of each sequence.
   struct gradients {
     impl::by_name only = {};
     impl::named<"x", sequence_view<Io>> x = {};
     impl::named<"dt", sequence_view<Io>> dt = {};
-    impl::named<"A", view<sum, 4>> A = {};
+    impl::parameter_gradient<"A", view<widened<Io>, 3>, view<sum, 4>> A = {};
     impl::named<"B", sequence_view<Io>> B = {};
     impl::named<"C", sequence_view<Io>> C = {};
-    impl::named<"D", sequence_view<Io>> D = {};
+    parameter_gradient<"D"> D = {};
+    parameter_gradient<"dt_bias"> dt_bias = {};
 
-    void check(recurrence_shape const& shape, index sequences) const {
+    void check(recurrence_shape const& shape) const {
       impl::check_mamba_gradients<Io>(x, B, C, shape);
       check_if_present("the gradient of dt", dt, shape);
-      check_if_present("the gradient of D", D, shape);
-      index const extents[] = {sequences, shape.heads, shape.columns, shape.rows};
-      char const* const names[] = {"sequences", "heads", "columns", "states"};
-      for (int i = 0; A.data && i < 4; ++i)
-        check_extent("the gradient of A", names[i], A.extent[i], extents[i]);
     }
-    wane::layout layout() const { return layout_of(x, dt, B, C, D); }
+    wane::layout layout() const { return layout_of(x, dt, B, C, D.parts, dt_bias.parts); }
+    static void each_parameter(auto& of, recurrence_shape const& shape, auto const& visit) {
+      visit(of.A, shape.heads, shape.columns, shape.rows);
+      visit(of.D, shape.heads, shape.columns), visit(of.dt_bias, shape.heads, shape.columns);
+    }
 
     WANE_INLINE void rate(index sequence, index head, index i, index j, sum g) const {
-      if (A.data) A(sequence, head, j, i) = g;
+      if (A.parts.data) A.parts(sequence, head, j, i) = g;
     }
 
     struct sink {
@@ -154,8 +157,8 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
         V by_x = multiply(delta, g.value);
         if (op.D_.data) by_x = multiply_add(op.parameter(op.D_, where, j), g.skip, by_x);
         to.x.write(where, j, by_x);
-        to.dt.write(where, j, by_dt);
-        to.D.write(where, j, multiply(value, g.skip));
+        to.dt.write(where, j, by_dt), to.dt_bias.parts.write(where, j, by_dt);
+        to.D.parts.write(where, j, multiply(value, g.skip));
       }
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {

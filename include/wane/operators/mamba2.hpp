@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/operators/gates/time_step.hpp"
 #include "wane/operators/parts/keyed.hpp"
 #include "wane/operators/parts/mamba_inputs.hpp"
@@ -47,6 +48,9 @@ struct mamba2_options {
 template <class Io, class Accumulate = widened<Io>>
 class mamba2 : public impl::keyed_memory<Io, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
+  template <impl::name Name>
+  using parameter_gradient =
+      impl::parameter_gradient<Name, view<widened<Io>, 1>, token_view<Accumulate>>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
@@ -64,6 +68,7 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
     recurrence_shape const size = this->shape();
     impl::check_mamba_data<Io>(own_.x, own_.B, own_.C);
     check("dt", own_.dt, size);
+    impl::check_given("A", own_.A);
     require(own_.A.data, "A has no data; it must point to its values");
     for (auto const& [name, x] : parameters())
       if (x.data) check_extent(name, "heads", x.extent[0], size.heads);
@@ -108,26 +113,26 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
   }
 
   // Any may be absent. B and C have the H heads of x; sum_over_groups() adds up those of a group.
-  // A, D and taper, [B, T, H], hold the part of each token; sum_over_tokens() adds them up, and
-  // dt_bias is the same sum of dt.
   struct gradients {
     impl::by_name only = {};
     impl::named<"x", sequence_view<Io>> x = {};
     impl::named<"dt", token_view<Io>> dt = {};
-    impl::named<"A", token_view<Accumulate>> A = {};
+    parameter_gradient<"A"> A = {};
     impl::named<"B", sequence_view<Io>> B = {};
     impl::named<"C", sequence_view<Io>> C = {};
-    impl::named<"D", token_view<Accumulate>> D = {};
-    impl::named<"taper", token_view<Accumulate>> taper = {};
+    parameter_gradient<"D"> D = {};
+    parameter_gradient<"dt_bias"> dt_bias = {};
+    parameter_gradient<"taper"> taper = {};
 
     void check(recurrence_shape const& shape) const {
       impl::check_mamba_gradients<Io>(x, B, C, shape);
       check_if_present("the gradient of dt", dt, shape);
-      check_if_present("the gradient of A", A, shape);
-      check_if_present("the gradient of D", D, shape);
-      check_if_present("the gradient of taper", taper, shape);
     }
     wane::layout layout() const { return layout_of(x, B, C); }
+    static void each_parameter(auto& of, recurrence_shape const& shape, auto const& visit) {
+      visit(of.A, shape.heads), visit(of.D, shape.heads);
+      visit(of.dt_bias, shape.heads), visit(of.taper, shape.heads);
+    }
 
     struct sink {
       gradients const& to;
@@ -147,11 +152,13 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
         });
         V const delta = multiply_add(g.whole.decay * a, slow, by_key.total());
         op.give_rows(here, to.C, to.B, g);
-        to.dt.write(where, delta * op.delta_.slope(op.raw_dt(where)));
-        to.A.write(where, g.whole.decay * here.delta * slow);
-        to.D.write(where, g.whole.direct);
+        V const by_dt = delta * op.delta_.slope(op.raw_dt(where));
+        to.dt.write(where, by_dt), to.dt_bias.parts.write(where, by_dt);
+        to.A.parts.write(where, g.whole.decay * here.delta * slow);
+        to.D.parts.write(where, g.whole.direct);
         if (to.taper.data)
-          to.taper.write(where, -g.whole.decay * here.log_of_decay * V(op.log_position(where)));
+          to.taper.parts.write(where,
+                               -g.whole.decay * here.log_of_decay * V(op.log_position(where)));
       }
     };
     WANE_INLINE sink at(mamba2 const& op, place<> where) const { return {*this, op, where}; }

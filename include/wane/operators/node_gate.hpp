@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/named.hpp"
 #include "wane/core/state/packed.hpp"
 
 namespace wane {
@@ -29,11 +30,12 @@ enum class pooling {
 // layer, so a sequence has one logit for each node. For one head alone pass a view of that head.
 template <class Io>
 struct node_gate_inputs {
-  sequence_view<Io const> x;
-  view<widened<Io> const, 2> weight;
-  view<widened<Io> const, 1> bias;
+  impl::by_name only = {};
+  impl::named<"x", sequence_view<Io const>> x = {};
+  impl::named<"weight", view<widened<Io> const, 2>> weight = {};
+  impl::named<"bias", view<widened<Io> const, 1>> bias = {};
   pooling pool = pooling::mean;
-  view<widened<Io> const, 1> query = {};
+  impl::named<"query", view<widened<Io> const, 1>> query = {};
   index token = 0;
 
   recurrence_shape shape() const { return {x.extent[0], x.extent[1], x.extent[2], 1, x.extent[3]}; }
@@ -44,9 +46,11 @@ struct node_gate_inputs {
 // Any may be absent.
 template <class Io>
 struct node_gate_gradients {
-  sequence_view<Io> x = {};
-  view<widened<Io>, 2> weight = {};
-  view<widened<Io>, 1> bias = {}, query = {};
+  impl::by_name only = {};
+  impl::named<"x", sequence_view<Io>> x = {};
+  impl::named<"weight", view<widened<Io>, 2>> weight = {};
+  impl::named<"bias", view<widened<Io>, 1>> bias = {};
+  impl::named<"query", view<widened<Io>, 1>> query = {};
 };
 
 }  // namespace wane

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/named.hpp"
 #include "wane/core/state/packed.hpp"
 
 namespace wane {
@@ -18,10 +19,12 @@ namespace wane {
 // [heads, D + 2]. bias: b, [heads].
 template <class Io>
 struct order_map_inputs {
-  view<Io const, 3> x;
-  view<widened<Io> const, 2> weight;
-  view<widened<Io> const, 1> bias;
-  token_view<Io const> entropy = {}, indicator = {};
+  impl::by_name only = {};
+  impl::named<"x", view<Io const, 3>> x = {};
+  impl::named<"weight", view<widened<Io> const, 2>> weight = {};
+  impl::named<"bias", view<widened<Io> const, 1>> bias = {};
+  impl::named<"entropy", token_view<Io const>> entropy = {};
+  impl::named<"indicator", token_view<Io const>> indicator = {};
 
   recurrence_shape shape() const { return {x.extent[0], x.extent[1], weight.extent[0]}; }
 };
@@ -29,10 +32,11 @@ struct order_map_inputs {
 // Any may be absent. The gradient of entropy is [B, T, heads].
 template <class Io>
 struct order_map_gradients {
-  view<Io, 3> x = {};
-  view<widened<Io>, 2> weight = {};
-  view<widened<Io>, 1> bias = {};
-  token_view<Io> entropy = {};
+  impl::by_name only = {};
+  impl::named<"x", view<Io, 3>> x = {};
+  impl::named<"weight", view<widened<Io>, 2>> weight = {};
+  impl::named<"bias", view<widened<Io>, 1>> bias = {};
+  impl::named<"entropy", token_view<Io>> entropy = {};
 };
 
 }  // namespace wane
@@ -80,7 +84,7 @@ void for_each_token(recurrence_shape const& shape, std::span<index const> length
 namespace wane {
 
 //   wane::order_map<float>({.x = x, .weight = W, .bias = b}, 0.1, alpha);
-//   wane::run(wane::retention(value, alpha, weights.table()), y);
+//   wane::run(wane::retention<float>({.value = v, .alpha = alpha}, weights.table()), y);
 //
 // Writes the orders, alpha, [B, T, heads]; exactly `least` or 1 where the map saturates. Sums are
 // in double. Padding beyond `lengths` is neither read nor written. `alpha` does not overlap the

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "wane/core/recurrence/checks.hpp"
+#include "wane/core/recurrence/named.hpp"
 #include "wane/spectra/orders/order_nodes.hpp"
 
 namespace wane {
@@ -17,11 +18,13 @@ namespace wane {
 // Queries and keys of the tokens, their orders, and the token that each query should find.
 template <class Io>
 struct plasticity_inputs {
-  sequence_view<Io const> query, key;  // [B, T, H, K]
-  token_view<Io const> alpha;          // [B, T, H]
+  impl::by_name only = {};
+  impl::named<"query", sequence_view<Io const>> query = {};  // [B, T, H, K]
+  impl::named<"key", sequence_view<Io const>> key = {};      // [B, T, H, K]
+  impl::named<"alpha", token_view<Io const>> alpha = {};     // [B, T, H]
   // i*(t) < t, [B, T, H]: the token that query t should find, or -1 for none. A view with a stride
   // of 0 shares it among the heads.
-  token_view<index const> source;
+  impl::named<"source", token_view<index const>> source = {};
   std::optional<double> scale = {};  // of q . k; absent: 1/sqrt(K)
 
   // Throws wane::error when shapes do not fit, data are missing, or a source is not before its

@@ -28,9 +28,10 @@ class retnet : public gla<Io, Gate, Accumulate> {
 
 template <class Gate>
 retnet(keyed_inputs<impl::deduced_number<Gate>> const&, Gate const&, keyed_options const& = {})
-    -> retnet<impl::deduced_number<Gate>, impl::deduced_gate<Gate>>;
+    -> retnet<impl::deduced_number<Gate>,
+              impl::deduced_gate_of_heads<Gate, impl::deduced_number<Gate>>>;
 template <class Io, impl::other_gate<Io> Gate>
 retnet(keyed_inputs<Io> const&, Gate const&, keyed_options const& = {})
-    -> retnet<Io, impl::deduced_gate<Gate>>;
+    -> retnet<Io, impl::deduced_gate_of_heads<Gate, Io>>;
 
 }  // namespace wane

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/operators/gates/gated.hpp"
 
 namespace wane {
@@ -16,7 +17,7 @@ struct rwkv7_inputs {
   impl::named<"value", sequence_view<Io const>> value = {};
   impl::named<"removal", sequence_view<Io const>> removal = {};
   impl::named<"rate", sequence_view<Io const>> rate = {};
-  impl::named<"bonus", view<Io const, 2>> bonus = {};
+  impl::named<"bonus", view<widened<Io> const, 2>> bonus = {};
 };
 
 // S_t = diag(e^{g_t}) S_{t-1} - (a_t o c_t) (c_t^T S_{t-1}) + k_t v_t^T
@@ -101,8 +102,7 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
     return x;
   }
 
-  // Any may be absent. log_decay has the shape of the gate. bonus, [B, T, H, K], holds the part of
-  // each token; sum_over_tokens() adds them up.
+  // Any may be absent; log_decay has the shape of the gate.
   struct gradients {
     impl::by_name only = {};
     impl::named<"query", sequence_view<Io>> query = {};
@@ -110,7 +110,7 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
     impl::named<"value", sequence_view<Io>> value = {};
     impl::named<"removal", sequence_view<Io>> removal = {};
     impl::named<"rate", sequence_view<Io>> rate = {};
-    impl::named<"bonus", sequence_view<Io>> bonus = {};
+    impl::parameter_gradient<"bonus", view<widened<Io>, 2>, sequence_view<Accumulate>> bonus = {};
     impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(recurrence_shape const& shape) const {
@@ -118,10 +118,12 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
       impl::check_gate_gradient(log_decay, shape);
       check_if_present("the gradient of removal", removal, shape_of_rows(shape));
       check_if_present("the gradient of rate", rate, shape_of_rows(shape));
-      check_if_present("the gradient of bonus", bonus, shape_of_rows(shape));
     }
     wane::layout layout() const {
       return layout_of(query, key, value, removal, rate) & impl::layout_of_gate(log_decay);
+    }
+    static void each_parameter(auto& of, recurrence_shape const& shape, auto const& visit) {
+      visit(of.bonus, shape.heads, shape.rows);
     }
 
     struct sink {
@@ -142,7 +144,7 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
         V const direct = g.whole.direct;
         for (index i = 0; i < g.rows && op.own_.bonus.data; ++i) {
           V const r = op.raw_query(x, i), k = x.key(i), rho = op.bonus_at(where, i);
-          to.bonus.write(where, i, direct * r * k);
+          to.bonus.parts.write(where, i, direct * r * k);
           g.key[i] = multiply_add(direct, r * rho, g.key[i]);
           g.query[i] = multiply_add(direct / x.query_factor, rho * k, g.query[i]);
         }
@@ -174,12 +176,12 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
     return convert<Accumulate>(this->in_.query.read(x.shared, i));
   }
   WANE_INLINE Accumulate bonus_at(place<> where, index i) const {
-    return convert<Accumulate>(static_cast<widened<Io>>(own_.bonus(where.head, i)));
+    return static_cast<Accumulate>(own_.bonus(where.head, i));
   }
 
   struct tensors {
     sequence_view<Io const> removal, rate;
-    view<Io const, 2> bonus;
+    view<widened<Io> const, 2> bonus;
   };
 
   keyed removal_;  // its key is the removal key
@@ -188,9 +190,10 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
 
 template <class Gate>
 rwkv7(rwkv7_inputs<impl::deduced_number<Gate>> const&, Gate const&, keyed_options const& = {})
-    -> rwkv7<impl::deduced_number<Gate>, impl::deduced_gate<Gate>>;
+    -> rwkv7<impl::deduced_number<Gate>,
+             impl::deduced_gate_of_rows<Gate, impl::deduced_number<Gate>>>;
 template <class Io, impl::other_gate<Io> Gate>
 rwkv7(rwkv7_inputs<Io> const&, Gate const&, keyed_options const& = {})
-    -> rwkv7<Io, impl::deduced_gate<Gate>>;
+    -> rwkv7<Io, impl::deduced_gate_of_rows<Gate, Io>>;
 
 }  // namespace wane

@@ -124,6 +124,15 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
     keyed::check_inputs(), directions_.check_inputs();
     impl::check_gate(this->gate_, keyed::shape());
   }
+  // See check_values.
+  void each_number(place<> at, auto const& visit) const {
+    auto const x = this->terms_at(at), direction = directions_.terms_at(at);
+    for (index i = 0; i < keyed::shape().rows; ++i)
+      visit("query", i, x.query(i)), visit("key", i, x.key(i)),
+          visit("direction", i, direction.query(i));
+    for (index j = 0; j < output_columns(); ++j) visit("value", j, x.value(j));
+    if constexpr (fades) visit("log_decay", 0, penalty_log_decay(at));
+  }
   // Throws wane::error for a lambda of a head that is not positive and finite.
   void check_parameters() const {
     gated::check_parameters();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/core/recurrence/named.hpp"
+#include "wane/core/recurrence/gradient.hpp"
 #include "wane/run/runners.hpp"
 
 namespace wane::impl {
@@ -48,8 +48,10 @@ namespace wane {
 //
 // The vector-Jacobian product of run(op, y, ...). output_gradient: dL/dy, [B, T, H, columns].
 // `gradients` receives the gradients by all that the operator was made of; most often it is an
-// Op::gradients, whose absent views are skipped. They are written, not added to what is there. The
-// options take dL/dstate at the end and receive it at the start.
+// Op::gradients, whose absent views are skipped. Each has the shape of the tensor that it belongs
+// to: those of a token, H heads of them, and those of parameters, which are summed over tokens in
+// double for float. They are written, not added to what is there. The options take dL/dstate at the
+// end and receive it at the start.
 //
 // The result is the same bits for any number of threads. Gradients must not overlap inputs. Memory
 // held beside them, by form of the operator:
@@ -58,6 +60,7 @@ namespace wane {
 //   means (normalised)    as memories with keys, and the sums, B T H columns numbers
 //   banks of poles, coefficients of nodes          one state
 //   penalised memories    three vectors of K numbers a token and head, and the states of S
+//   parameters            a number of each token for each number of the parameter
 //   quotients of two      both outputs, and the memory of both parts
 //   local attention       nothing; the initial state must have seen no tokens
 // Throws wane::error, before anything is written, when a shape does not fit.

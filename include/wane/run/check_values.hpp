@@ -3,15 +3,19 @@
 #pragma once
 
 #include <cmath>
+#include <string_view>
 
 #include "wane/core/call/checks.hpp"
+#include "wane/core/recurrence/diagonal_recurrence.hpp"
 #include "wane/run/effects.hpp"
 
 namespace wane {
 
 //   check_values(op);
 //
-// Throws wane::error at the first term that is not finite, or log decay that is NaN or above 0.
+// Throws wane::error at the first term that is not finite, or log decay that is NaN or above 0. An
+// operator without terms has a member that visits the numbers of a token instead:
+//   each_number(place, visit)    calls visit(name, i, x), the name "log_decay" for log decays
 // `run` does not check values: there a NaN reaches the outputs that depend on it, and with a
 // positive log decay the state grows. Positions count from 1 at the first token of the tensors.
 // `lengths` are those of a padded batch, as in run_options.
@@ -58,13 +62,27 @@ void check_values(Op const& op, std::span<index const> lengths = {}) {
       }
 }
 
-// Checks the parts of a pair that have terms.
-template <paired_recurrence Op>
-void check_values(Op const& op, std::span<index const> lengths = {}) {
-  auto const check_part = [&]<class Part>(Part const& part) {
-    if constexpr (affine_recurrence<Part> || paired_recurrence<Part>) check_values(part, lengths);
-  };
-  check_part(op.first()), check_part(op.second());
+template <class Op>
+requires(!affine_recurrence<Op> &&
+         diagonal_recurrence<Op>) void check_values(Op const& op,
+                                                    std::span<index const> lengths = {}) {
+  if constexpr (paired_recurrence<Op>) {
+    check_values(op.first(), lengths), check_values(op.second(), lengths);
+  } else {
+    recurrence_shape const shape = impl::checked_shape(op);
+    impl::check_sequences({}, lengths, shape.batch, shape.time);
+    for (index b = 0; b < shape.batch; ++b)
+      for (index t = 0; t < impl::tokens_of(b, shape.time, {}, lengths).end; ++t)
+        for (index h = 0; h < shape.heads; ++h) {
+          auto const expect = [&](char const* name, index i, auto const& is) {
+            bool const log = std::string_view(name) == "log_decay";
+            require(log ? is <= 0 : std::isfinite(is), name, " at batch ", b, ", time ", t,
+                    ", head ", h, ", channel ", i, " is ", is, "; it must be ",
+                    log ? "<= 0" : "finite");
+          };
+          op.each_number(place<>{b, t, h, t + 1}, expect);
+        }
+  }
 }
 
 }  // namespace wane

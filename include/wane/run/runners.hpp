@@ -14,6 +14,7 @@
 #include "wane/run/penalty/runner.hpp"
 #include "wane/run/poles/runner.hpp"
 #include "wane/run/shared/by_table.hpp"
+#include "wane/run/shared/parts.hpp"
 
 namespace wane::impl {
 
@@ -158,8 +159,11 @@ void step_by_table(Op const& op, walk const& w, sequence_view<Out> const& output
 template <diagonal_recurrence Op, class Out, class Gradients, class State>
 void adjoint_by_table(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {
-  first_taker<Op, Out>(adjoint_pass<Op, Out, Gradients, State>{op, dy, gradients, options},
-                       cpu_runners{});
+  recurrence_shape const shape = op.shape();
+  with_parts(gradients, shape, sequences_of(shape, options.packed), [&](Gradients const& to) {
+    first_taker<Op, Out>(adjoint_pass<Op, Out, Gradients, State>{op, dy, to, options},
+                         cpu_runners{});
+  });
 }
 
 template <class Op, class Gradients, class State, class First, class... Rest>

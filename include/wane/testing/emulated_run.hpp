@@ -42,10 +42,10 @@ void adjoint_named(Queue const& queue, Op const& op, sequence_view<Out> const& o
   cuda::impl::check_adjoint<Op, Out, Gradients>();
   using named = named_kernel<Config>;
   using sizes = typename named::sizes;
-  using Dy = std::remove_const_t<Out>;
-  lent_memory memory(named::row::template adjoint_bytes<sizes, Dy>(op, options));
-  named::row::template adjoint<sizes>(queue, op, output_gradient, gradients,
-                                      cuda::workspace(memory), options);
+  using row = typename named::row;
+  lent_memory memory(cuda::impl::adjoint_bytes_of<row, sizes, Out>(op, options));
+  cuda::impl::queue_adjoint_of<row, sizes>(queue, op, output_gradient, gradients,
+                                           cuda::workspace(memory), options);
 }
 
 }  // namespace wane::testing::impl

@@ -18,8 +18,12 @@ struct adjoint_of_tokens {
     if constexpr (wane::penalised_memory<Op>)
       wane::adjoint(op, output_gradient, gradients, options);
     else
-      wane::impl::adjoint_in_order(op, wane::sequence_view<Out const>(output_gradient), gradients,
-                                   options);
+      wane::impl::with_parts(
+          gradients, op.shape(), wane::impl::sequences_of(op.shape(), options.packed),
+          [&](auto const& to) {
+            wane::impl::adjoint_in_order(op, wane::sequence_view<Out const>(output_gradient), to,
+                                         options);
+          });
   }
 };
 
@@ -34,33 +38,36 @@ class chunk_gradients {
     return keyed(op, {.log_decay = rows()});
   }
   auto of(wane::gated_delta_net<Io> const& op) {
-    return keyed(op, {.strength = heads(inputs_), .log_decay = heads(inputs_)});
+    return keyed(op, {.strength = heads(), .log_decay = heads()});
   }
   auto of(wane::kimi_delta_attention<Io> const& op) {
-    return keyed(op, {.strength = heads(inputs_), .log_decay = rows()});
+    return keyed(op, {.strength = heads(), .log_decay = rows()});
   }
   auto of(wane::rwkv7<Io> const& op) {
-    return keyed(op, {.removal = rows(), .rate = rows(), .bonus = rows(), .log_decay = rows()});
+    return keyed(op, {.removal = rows(),
+                      .rate = rows(),
+                      .bonus = {parameter(shape_.rows), shape_.heads, shape_.rows},
+                      .log_decay = rows()});
   }
-  auto of(wane::delta_net<Io> const& op) { return keyed(op, {.strength = heads(inputs_)}); }
-  auto of(wane::vla_delta_net<Io> const& op) { return keyed(op, {.decay = heads(inputs_)}); }
+  auto of(wane::delta_net<Io> const& op) { return keyed(op, {.strength = heads()}); }
+  auto of(wane::vla_delta_net<Io> const& op) { return keyed(op, {.decay = heads()}); }
   auto of(wane::mamba2<Io> const&) {
     return typename wane::mamba2<Io>::gradients{.x = tensor(shape_.columns),
-                                                .dt = heads(inputs_),
-                                                .A = heads(wide_),
+                                                .dt = heads(),
+                                                .A = {parameter(1), shape_.heads},
                                                 .B = rows(),
                                                 .C = rows(),
-                                                .D = heads(wide_),
-                                                .taper = heads(wide_)};
+                                                .D = {parameter(1), shape_.heads},
+                                                .dt_bias = {parameter(1), shape_.heads},
+                                                .taper = {parameter(1), shape_.heads}};
   }
 
   template <wane::write_rule Rule, class Gate>
   auto of(wane::vla<Io, Rule, Gate> const& op) {
     auto to = keyed(op, {});
     if (!op.penalises_keys()) to.direction = rows();
-    if constexpr (wane::head_gate<Gate>) to.log_decay = heads(inputs_);
-    wide_.emplace_back(static_cast<std::size_t>(shape_.heads), NAN);
-    to.lambda = {wide_.back().data(), shape_.heads};
+    if constexpr (wane::head_gate<Gate>) to.log_decay = heads();
+    to.lambda = {parameter(1), shape_.heads};
     return to;
   }
 
@@ -73,20 +80,21 @@ class chunk_gradients {
   }
 
  private:
-  template <class T>
-  T* take(std::deque<std::vector<T>>& from, index channels) {
-    from.emplace_back(static_cast<std::size_t>(shape_.of(channels)),
-                      static_cast<T>(std::numeric_limits<float>::quiet_NaN()));
-    return from.back().data();
+  // The gradient of a parameter of every head.
+  wane::widened<Io>* parameter(index each) {
+    wide_.emplace_back(static_cast<std::size_t>(shape_.heads * each), NAN);
+    return wide_.back().data();
+  }
+  Io* take(index channels) {
+    inputs_.emplace_back(static_cast<std::size_t>(shape_.of(channels)),
+                         static_cast<Io>(std::numeric_limits<float>::quiet_NaN()));
+    return inputs_.back().data();
   }
   wane::sequence_view<Io> tensor(index channels) {
-    return {take(inputs_, channels), shape_.batch, shape_.time, shape_.heads, channels};
+    return {take(channels), shape_.batch, shape_.time, shape_.heads, channels};
   }
   wane::sequence_view<Io> rows() { return tensor(shape_.rows); }
-  template <class T>
-  wane::token_view<T> heads(std::deque<std::vector<T>>& from) {
-    return {take(from, 1), shape_.batch, shape_.time, shape_.heads};
-  }
+  wane::token_view<Io> heads() { return {take(1), shape_.batch, shape_.time, shape_.heads}; }
   template <class Op>
   typename Op::gradients keyed(Op const&, typename Op::gradients to) {
     to.query = rows(), to.key = rows(), to.value = tensor(shape_.columns);

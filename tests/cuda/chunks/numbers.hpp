@@ -34,10 +34,10 @@ struct chunk_numbers {
   std::vector<Io> query = numbers(shape.rows, 1), key = numbers(shape.rows, 1),
                   value = numbers(shape.columns, 2), removal = numbers(shape.rows, 1),
                   rate = numbers(shape.rows, 0.5), strength = numbers(1, 1),
-                  by_head = log_decays(1), by_row = log_decays(shape.rows),
-                  bonus = numbers(shape.rows, 1), factor = factors();
+                  by_head = log_decays(1), by_row = log_decays(shape.rows), factor = factors();
   std::vector<T> constant = std::vector<T>(static_cast<std::size_t>(shape.heads), T(-0.03125)),
-                 taper = std::vector<T>(static_cast<std::size_t>(shape.heads), T(0.5));
+                 taper = std::vector<T>(static_cast<std::size_t>(shape.heads), T(0.5)),
+                 bonus = parameters(shape.rows);
 
   wane::gla<Io> gla() const { return {in(), rows_of(by_row)}; }
   wane::retnet<Io> retnet() const { return {in(), {{constant.data(), shape.heads}}}; }
@@ -93,6 +93,12 @@ struct chunk_numbers {
   std::vector<Io> numbers(index channels, double size) {
     std::vector<Io> x;
     for (index i = 0; i < shape.of(channels); ++i) x.push_back(held(size * random.uniform(0, 1)));
+    return x;
+  }
+  std::vector<T> parameters(index each) {
+    std::vector<T> x;
+    for (index i = 0; i < shape.heads * each; ++i)
+      x.push_back(static_cast<T>(random.uniform(0, 1)));
     return x;
   }
   std::vector<Io> log_decays(index channels) {

@@ -17,7 +17,9 @@ namespace support {
 template <class Operation>
 struct laplace_pole_gradients : Operation::pole_gradients {
   laplace_pole_gradients with_tensors(auto& copies) const {
-    return {{copies.of(this->values), copies.of(this->log_pole), copies.of(this->weight)}};
+    return {{.value = copies.of(this->value),
+             .log_pole = copies.of(this->log_pole),
+             .weight = copies.of(this->weight)}};
   }
 };
 
@@ -50,7 +52,7 @@ struct laplace_cases {
     double const state = sizeof(T) == 4 ? 2e-6 : 1e-12;
     double const stored = state + (std::is_same_v<Io, wane::bfloat16> ? 0x1p-8 : 0);
     EXPECT_LT(apart(is.output, should_be.output), stored);
-    EXPECT_LT(apart(is.values, should_be.values), stored);
+    EXPECT_LT(apart(is.value, should_be.value), stored);
     EXPECT_LT(apart(is.nodes, should_be.nodes), state);
   }
 
@@ -58,9 +60,9 @@ struct laplace_cases {
   struct on_cpu {
     void operator()(auto const&... arguments) const { wane::run(arguments...); }
   };
-  // Outputs, gradients of values, and those of the nodes where the device gives them.
+  // Outputs, gradients of value, and those of the nodes where the device gives them.
   struct results {
-    std::vector<double> output, values, nodes;
+    std::vector<double> output, value, nodes;
   };
   template <class Io, wane::spectra::window_shape Window>
   results results_of(laplace_problem<Io, Window> const& p, wane::direction way,
@@ -80,12 +82,12 @@ struct laplace_cases {
     problem to = p;
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(run_by)>, on_cpu>) {
       auto gradients = to.gradients();
-      gradients.values = of(to_x);
+      gradients.value = of(to_x);
       wane::adjoint(op, of(dy), gradients, back);
     } else {
       auto const size = static_cast<std::size_t>(p.heads * op.poles());
       std::vector<V> log_pole(size), weight(size);
-      laplace_pole_gradients<typename problem::operation> gradients{{of(to_x)}};
+      laplace_pole_gradients<typename problem::operation> gradients{{.value = of(to_x)}};
       if (!p.by_column) {
         gradients.log_pole = {log_pole.data(), p.heads, op.poles()};
         gradients.weight = {weight.data(), p.heads, op.poles()};

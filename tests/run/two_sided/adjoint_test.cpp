@@ -61,7 +61,7 @@ void expect_derivative(Problem p, future_phase phase, std::vector<impl::token_ra
     return total;
   };
   auto const found = p.input_gradients();
-  char const* const names[] = {"values", "sigma", "omega", "read_out", "width", "mask"};
+  char const* const names[] = {"value", "sigma", "omega", "read_out", "width", "mask"};
   for (std::size_t which = 0; which < 6; ++which)
     for (std::size_t i = 0; i < found[which].size(); ++i) {
       long double& x = sum.in[which][i];
@@ -186,7 +186,7 @@ TEST(TwoSidedAdjointGradients, MayBeAbsentEachAlone) {
   for (int which = 0; which < 6; ++which) {
     problem q({.batch = 1, .tokens = 20, .masked = true});
     auto g = q.gradients();
-    if (which != 0) g.values = {};
+    if (which != 0) g.value = {};
     if (which != 1) g.nodes.sigma = {};
     if (which != 2) g.nodes.omega = {};
     if (which != 3) g.nodes.read_out = {};

@@ -58,11 +58,11 @@ TEST(LaplaceTransform, IsWhatTheOperatorReads) {
   for (int part = 0; part < 2; ++part) {
     std::vector<double> y(x.size());
     auto const tokens = static_cast<index>(x.size());
-    run(laplace<double, window_shape::hann>({.sigma = {&sigma, 1, 1},
+    run(laplace<double, window_shape::hann>({.value = {x.data(), 1, tokens, 1, 1}},
+                                            {.sigma = {&sigma, 1, 1},
                                              .omega = {&omega, 1, 1},
                                              .read_out = {read_out + part, 1, 1, 1},
-                                             .width = {&width, 1}},
-                                            {x.data(), 1, tokens, 1, 1}),
+                                             .width = {&width, 1}}),
         {y.data(), 1, tokens, 1, 1});
     for (std::size_t n = 0; n < x.size(); ++n)
       EXPECT_NEAR(y[n], part == 0 ? transform[n].real() : transform[n].imag(), 1e-13) << n;

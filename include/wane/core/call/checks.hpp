@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/core/call/adjoint_options.hpp"
+#include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/core/recurrence/poles.hpp"
 
 namespace wane::impl {
@@ -114,6 +115,9 @@ void check_gradients(Op const& op, Gradients const& to, index sequences) {
   if constexpr (requires { to.check(shape); }) to.check(shape);
   if constexpr (requires { to.check(op); }) to.check(op);
   if constexpr (requires { to.check(shape, sequences); }) to.check(shape, sequences);
+  if constexpr (has_parameters<Gradients>)
+    Gradients::each_parameter(
+        to, shape, [](auto const& x, auto... extents) { check_parameter_gradient(x, extents...); });
 }
 
 }  // namespace wane::impl

@@ -21,11 +21,20 @@ struct shape_of_rows : recurrence_shape {
 
 namespace wane::impl {
 
+// Throws wane::error for a default view: a tensor that was left out.
+template <class T, int Rank>
+void check_given(char const* name, view<T, Rank> const& x) {
+  bool given = x.data != nullptr;
+  for (index n : x.extent) given = given || n != 0;
+  require(given, name, " is not given; the operator needs it");
+}
+
 // Checks a tensor [B, T, H, C], C = channels, which a message calls `what`. Only an empty tensor
 // may have no data.
 template <class T>
 void check_channels(char const* name, sequence_view<T> const& values, recurrence_shape const& shape,
                     char const* what, index channels) {
+  if (shape.batch * shape.time > 0) check_given(name, values);
   check_extent(name, "batch", values.extent[0], shape.batch);
   check_extent(name, "time", values.extent[1], shape.time);
   check_extent(name, "heads", values.extent[2], shape.heads);
@@ -54,6 +63,7 @@ void check(char const* name, sequence_view<T> const& values, shape_of_rows const
 // The same for [B, T, H], one number for each token and head.
 template <class T>
 void check(char const* name, token_view<T> const& values, recurrence_shape const& shape) {
+  if (shape.batch * shape.time > 0) impl::check_given(name, values);
   check_extent(name, "batch", values.extent[0], shape.batch);
   check_extent(name, "time", values.extent[1], shape.time);
   check_extent(name, "heads", values.extent[2], shape.heads);

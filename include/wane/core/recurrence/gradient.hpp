@@ -68,6 +68,17 @@ struct column_gradients {
 
 namespace wane::impl {
 
+// The gradients of an operator that names them, for a call in which they are a braced list.
+template <class Op>
+struct own_gradients_of {};
+template <class Op>
+requires requires { typename Op::gradients; }
+struct own_gradients_of<Op> {
+  using type = typename Op::gradients;
+};
+template <class Op>
+using own_gradients = typename own_gradients_of<Op>::type;
+
 template <class Gradients, class Op>
 WANE_INLINE auto sink_at(Gradients const& gradients, Op const& op, place<> at) {
   if constexpr (requires { gradients.at(op, at); })

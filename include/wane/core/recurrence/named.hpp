@@ -20,10 +20,14 @@ struct name {
 template <name Name, class Given, class View>
 inline constexpr bool is_given_as = std::is_convertible_v<Given const&, View>;
 
-// The tensor `Name` of an aggregate: the view, made of what converts to it. What does not is a hard
-// error here, because a compiler names no member where it finds no conversion.
-template <name Name, class View>
-struct named : View {
+struct nothing_more {};
+
+// The tensor `Name` of an aggregate: the view, made of what converts to it, and More. What does not
+// convert is a hard error here, because a compiler names no member where it finds no conversion.
+template <name Name, class View, class More = nothing_more>
+struct named : View, More {
+  static constexpr auto const& text = Name.text;
+
   named() noexcept = default;
   WANE_HOST_DEVICE named(View const& of) : View(of) {}
   WANE_HOST_DEVICE named(decltype(View::data) values, decltype(View::extent) const& extents,
@@ -59,16 +63,5 @@ struct by_name {
                   "wane: inputs and gradients are given by name: {.query = q, .key = k, ...}");
   }
 };
-
-// The gradients of an operator that names them, for a call in which they are a braced list.
-template <class Op>
-struct own_gradients_of {};
-template <class Op>
-requires requires { typename Op::gradients; }
-struct own_gradients_of<Op> {
-  using type = typename Op::gradients;
-};
-template <class Op>
-using own_gradients = typename own_gradients_of<Op>::type;
 
 }  // namespace wane::impl

@@ -22,10 +22,14 @@ class lasting_indices : public std::span<index const> {
   lasting_indices(std::span<index> indices) : span(indices) {}
   lasting_indices(index const* first, std::size_t count) : span(first, count) {}
   template <class Range>
-  requires std::convertible_to<Range&, span> lasting_indices(Range&& range) : span(range) {
-    static_assert(std::is_lvalue_reference_v<Range>,
+  requires(!std::same_as<std::remove_cvref_t<Range>, lasting_indices>)
+      lasting_indices(Range&& range) {
+    constexpr bool fits = std::convertible_to<Range&, span>;
+    static_assert(fits, "wane: starts and lengths are arrays or vectors of wane::index, 64 bits");
+    static_assert(!fits || std::is_lvalue_reference_v<Range>,
                   "wane: starts and lengths are views of the caller's memory, and a temporary is "
                   "gone before they are read; give it a name");
+    if constexpr (fits) span::operator=(range);
   }
 };
 

@@ -55,6 +55,14 @@ template <class G>
 using deduced_gate = typename gate_deduction<G>::gate;
 template <class G>
 using deduced_number = typename gate_deduction<G>::number;
+// The same for operators that take gates of heads, or of rows. Of another kind of gate they deduce
+// the default, so that gate_from() refuses it with a sentence.
+template <class G, class Io>
+using deduced_gate_of_heads =
+    std::conditional_t<head_gate<deduced_gate<G>>, deduced_gate<G>, token_view<Io const>>;
+template <class G, class Io>
+using deduced_gate_of_rows =
+    std::conditional_t<row_gate<deduced_gate<G>>, deduced_gate<G>, sequence_view<Io const>>;
 // Inputs of another type than the gate's, or a gate that tells no type.
 template <class G, class Io>
 concept other_gate = !requires {
@@ -64,10 +72,19 @@ concept other_gate = !requires {
 // The gate of an operator, from what is given for it.
 template <class Gate, class Given>
 Gate gate_from(Given const& given) {
-  static_assert(std::is_convertible_v<Given const&, Gate>,
+  constexpr bool fits = std::is_convertible_v<Given const&, Gate>;
+  constexpr bool rows_for_heads = !fits && row_gate<Given> && !row_gate<Gate>;
+  constexpr bool heads_for_rows = !fits && head_gate<Given> && !head_gate<Gate>;
+  static_assert(!rows_for_heads,
+                "wane: the log decays, or the gate, are of rows, [B, T, H, K]; this operator takes "
+                "those of heads, [B, T, H]");
+  static_assert(!heads_for_rows,
+                "wane: the log decays, or the gate, are of heads, [B, T, H]; this operator takes "
+                "those of rows, [B, T, H, K]");
+  static_assert(std::is_convertible_v<Given const&, Gate> || rows_for_heads || heads_for_rows,
                 "wane: the gate has another type than the operator names; leave out the template "
                 "arguments of the operator, and it takes the type of the gate");
-  return given;
+  if constexpr (fits) return given;
 }
 
 // The view that takes the gradient of the log decays: [B, T, H] or [B, T, H, K].

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "wane/core/numbers/threads.hpp"
+#include "wane/core/recurrence/named.hpp"
 #include "wane/core/recurrence/row_lanes.hpp"
 #include "wane/core/state/walk.hpp"
 #include "wane/operators/gates/gate_of.hpp"
@@ -18,7 +19,7 @@ struct raw_gradient_of {
 };
 template <class T, int Rank>
 struct raw_gradient_of<view<T, Rank>> {
-  using type = view<std::remove_const_t<T>, Rank>;
+  using type = named<"raw", view<std::remove_const_t<T>, Rank>>;
 };
 
 // Gradients of the parameters: sums over tokens for every head and row, held in double.
@@ -116,6 +117,7 @@ namespace wane {
 // Where the gradients of a gate go, each with the shape of its tensor; any may be absent.
 template <class Raw>
 struct gate_gradients {
+  impl::by_name only = {};
   typename impl::raw_gradient_of<Raw>::type raw = {};
   gate_parameter<typename Raw::wide> log_rate = {}, bias = {}, taper = {};
 };

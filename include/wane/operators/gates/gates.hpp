@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence/named.hpp"
+#include "wane/operators/gates/gate.hpp"
 #include "wane/operators/gates/gate_adjoint.hpp"
 
 namespace wane::impl {
@@ -76,6 +77,11 @@ class constant_gate : public impl::gate_of<impl::linear_form, impl::no_raw<T>> {
       : impl::gate_of<impl::linear_form, impl::no_raw<T>>({}, {}, {}, log_decay, taper) {
     require(log_decay.present(), "log_decay has no data; it must point to its values");
   }
+  // [H], in place of a gate: wane::retnet<float> const memory(in, {log_gamma, H});
+  constant_gate(T const* log_decay, index heads)
+      : constant_gate(gate_parameter<T const>(log_decay, heads)) {}
+  template <std::convertible_to<view<T const, 1>> View>
+  constant_gate(View const& log_decay) : constant_gate(gate_parameter<T const>(log_decay)) {}
 };
 
 // log w = -e^log_rate s: PoST's RetNet and GLA (Algorithm 4).
@@ -117,6 +123,14 @@ class softplus_gate : public impl::gate_of<impl::softplus_form, Raw> {
       : impl::gate_of<impl::softplus_form, Raw>({}, raw, of.log_rate, of.bias, of.taper) {}
 };
 
+// Either may be absent, and then counts as 0.
+template <class T>
+struct sigmoid_parameters {
+  impl::by_name only = {};
+  gate_parameter<T const> bias = {};
+  wane::taper<T> taper = {};
+};
+
 // log w = -e^{-1/2} sigmoid(bias + raw - alpha log(t/T)): RWKV-7, which calls bias w0, with PoST's
 // taper (eq. 11).
 template <class Raw>
@@ -124,9 +138,17 @@ class sigmoid_gate : public impl::gate_of<impl::sigmoid_form, Raw> {
   using T = typename Raw::wide;
 
  public:
-  sigmoid_gate(Raw const& raw, gate_parameter<T const> const& bias = {},
-               wane::taper<T> const& taper = {})
-      : impl::gate_of<impl::sigmoid_form, Raw>({}, raw, {}, bias, taper) {}
+  explicit sigmoid_gate(Raw const& raw, sigmoid_parameters<T> const& of = {})
+      : impl::gate_of<impl::sigmoid_form, Raw>({}, raw, {}, of.bias, of.taper) {}
+};
+
+// log_rate and taper may be absent, and then count as 0.
+template <class T>
+struct log_sigmoid_parameters {
+  impl::by_name only = {};
+  double normaliser = 16;
+  gate_parameter<T const> log_rate = {};
+  wane::taper<T> taper = {};
 };
 
 // log w = e^log_rate s log(sigmoid(raw)) / normaliser: GLA; with log_rate and a taper, GLA's gate
@@ -137,15 +159,21 @@ class log_sigmoid_gate : public impl::gate_of<impl::log_sigmoid_form, Raw> {
 
  public:
   // Throws wane::error unless the normaliser is positive.
-  log_sigmoid_gate(Raw const& raw, double normaliser = 16,
-                   gate_parameter<T const> const& log_rate = {}, wane::taper<T> const& taper = {})
-      : impl::gate_of<impl::log_sigmoid_form, Raw>({{}, 1 / normaliser}, raw, log_rate, {}, taper) {
-    require(std::isfinite(normaliser) && normaliser > 0, "normaliser is ", normaliser,
+  explicit log_sigmoid_gate(Raw const& raw, log_sigmoid_parameters<T> const& of = {})
+      : impl::gate_of<impl::log_sigmoid_form, Raw>({{}, 1 / of.normaliser}, raw, of.log_rate, {},
+                                                   of.taper) {
+    require(std::isfinite(of.normaliser) && of.normaliser > 0, "normaliser is ", of.normaliser,
             "; it must be positive");
   }
 };
 
 // A gate of a tensor that can be written reads it as one of constants.
+template <class T, int Rank>
+constant_gate(view<T, Rank> const&, taper<std::remove_const_t<T>> const& = {})
+    -> constant_gate<std::remove_const_t<T>>;
+template <class T, int Rank>
+constant_rate_gate(view<T, Rank> const&, taper<std::remove_const_t<T>> const& = {})
+    -> constant_rate_gate<std::remove_const_t<T>>;
 template <class T, int Rank>
 tapered_gate(view<T, Rank> const&, taper<widened<std::remove_const_t<T>>> const&)
     -> tapered_gate<view<T const, Rank>>;
@@ -154,14 +182,22 @@ softplus_gate(view<T, Rank> const&,
               softplus_parameters<widened<std::remove_const_t<T>>> const& = {})
     -> softplus_gate<view<T const, Rank>>;
 template <class T, int Rank>
-sigmoid_gate(view<T, Rank> const&,
-             gate_parameter<widened<std::remove_const_t<T>> const> const& = {},
-             taper<widened<std::remove_const_t<T>>> const& = {})
+sigmoid_gate(view<T, Rank> const&, sigmoid_parameters<widened<std::remove_const_t<T>>> const& = {})
     -> sigmoid_gate<view<T const, Rank>>;
 template <class T, int Rank>
-log_sigmoid_gate(view<T, Rank> const&, double = 16,
-                 gate_parameter<widened<std::remove_const_t<T>> const> const& = {},
-                 taper<widened<std::remove_const_t<T>>> const& = {})
+log_sigmoid_gate(view<T, Rank> const&,
+                 log_sigmoid_parameters<widened<std::remove_const_t<T>>> const& = {})
     -> log_sigmoid_gate<view<T const, Rank>>;
 
 }  // namespace wane
+
+namespace wane::impl {
+
+// Log decays [H], one for each head, stand for a constant gate.
+template <class T>
+struct gate_deduction<view<T, 1>> {
+  using number = std::remove_const_t<T>;
+  using gate = constant_gate<number>;
+};
+
+}  // namespace wane::impl

@@ -17,13 +17,14 @@ template <class Op>
 struct laplace_gradients {
   using P = typename Op::parameter;
 
-  sequence_view<typename Op::input> values;
+  by_name only = {};
+  named<"value", sequence_view<typename Op::input>> value = {};
   laplace_parameters<P> nodes = {};
 
   void check(Op const& op) const {
     recurrence_shape const shape = op.shape();
     index const heads = shape.heads, count = op.parameters().sigma.extent[1];
-    check_if_present("the gradient of values", values, shape);
+    check_if_present("the gradient of value", value, shape);
     std::pair<char const*, view<P, 2>> const by_node[] = {{"the gradient of sigma", nodes.sigma},
                                                           {"the gradient of omega", nodes.omega},
                                                           {"the gradient of mask", nodes.mask}};
@@ -86,18 +87,20 @@ struct laplace_gradients {
   }
 };
 
-// Where gradients go on a device (wane/cuda/adjoint.cuh): of values, and of poles and their
+// Where gradients go on a device (wane/cuda/adjoint.cuh): of value, and of poles and their
 // weights, [H, poles()], for a read_out [H, S, 1]. Copy them to the host and call nodes_of() there
 // to get the gradients of the nodes.
 template <class Op>
 struct laplace_pole_gradients {
   using V = accumulate_type<Op>;
 
-  sequence_view<typename Op::input> values;
-  view<V, 2> log_pole = {}, weight = {};
+  by_name only = {};
+  named<"value", sequence_view<typename Op::input>> value = {};
+  named<"log_pole", view<V, 2>> log_pole = {};
+  named<"weight", view<V, 2>> weight = {};
 
   void check(Op const& op) const {
-    check_if_present("the gradient of values", values, op.shape());
+    check_if_present("the gradient of value", value, op.shape());
     require(!op.weighs_columns() || (!log_pole.data && !weight.data),
             "read_out differs by channel; here its gradient, and that of poles, is not there");
     if (log_pole.data)
@@ -126,7 +129,7 @@ struct laplace_pole_gradients {
     laplace_pole_gradients const& to;
     place<> where;
 
-    WANE_HOST_DEVICE void column(index j, V g) const { to.values.write(where, j, g); }
+    WANE_HOST_DEVICE void column(index j, V g) const { to.value.write(where, j, g); }
     WANE_HOST_DEVICE void row(index i, row_gradient<V> g) const {
       if (to.log_pole.data) to.log_pole(where.head, i) = g.decay;
       if (to.weight.data) to.weight(where.head, i) = g.query;

@@ -1,4 +1,4 @@
-// The parameters of laplace: rates, frequencies, read-outs, window widths and masks of its nodes.
+// The input and the parameters of laplace: rates, frequencies, read-outs, window widths and masks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -13,7 +13,7 @@ namespace wane {
 //   wane::laplace_parameters<float const> const nodes{
 //       .sigma = {sigma, H, S}, .omega = {omega, H, S}, .read_out = {read_out, H, S, 1},
 //       .width = {width, H}};
-//   wane::laplace<float, wane::spectra::window_shape::hann> const transform(nodes, values);
+//   wane::laplace<float, wane::spectra::window_shape::hann> const transform({.value = x}, nodes);
 //
 // The parameters of `laplace`. P is float or double, const for inputs.
 //   sigma, omega  [H, S]     s_k = sigma_k + i omega_k, nats and radians a token; sigma >= 0 (> 0
@@ -34,6 +34,13 @@ struct laplace_parameters {
   impl::named<"mask", view<P, 2>> mask = {};
 };
 
+// value: x, [B, T, H, V].
+template <class Io>
+struct laplace_inputs {
+  impl::by_name only = {};
+  impl::named<"value", sequence_view<Io const>> value = {};
+};
+
 // How a two-sided transform (run/two_sided/run.hpp) weighs the token at the signed lag l = n - m:
 //   conjugate  e^{-sigma |l|} e^{-i omega l}
 //   same       e^{-s |l|}, even in l
@@ -48,7 +55,7 @@ template <class P>
 void check_laplace_node(char const* name, view<P, 2> const& node, index heads, index count) {
   require(node.extent[0] == heads && node.extent[1] == count, name, " has shape [", node.extent[0],
           ", ", node.extent[1], "]; it must be [H, S] = [", heads, ", ", count,
-          "] as values and sigma say");
+          "] as value and sigma say");
 }
 template <class P>
 void check_laplace_read_out(char const* name, view<P, 3> const& read_out, index heads, index count,

@@ -10,6 +10,7 @@ namespace wane::impl {
 template <class Io>
 keyed_tensors<Io> mamba_keys(sequence_view<Io const> const& x, sequence_view<Io const> const& B,
                              sequence_view<Io const> const& C) {
+  check_given("x", x), check_given("B", B), check_given("C", C);
   index const groups = B.extent[2];
   require(groups > 0 && x.extent[2] % groups == 0, "B has groups ", groups,
           "; their number must divide the heads of x, ", x.extent[2]);

@@ -77,7 +77,7 @@ class pole_adjoint {
                         j);
     for (int t = 0; t < N; ++t)
       for (index j = 0; j < columns_.count(); ++j)
-        gradients_.values.write(w.token(k + t), columns_.first + j, out_.data()[t * stride + j]);
+        gradients_.value.write(w.token(k + t), columns_.first + j, out_.data()[t * stride + j]);
     return N;
   }
 
@@ -92,7 +92,7 @@ class pole_adjoint {
   aligned_numbers<T> const in_, out_;
 };
 
-// `gradients.values` receives the gradient of the inputs of the bank. Gradients of poles
+// `gradients.value` receives the gradient of the inputs of the bank. Gradients of poles
 // (poles/gradients.hpp) are computed if wants_poles() is true. No state is kept: time is O(T P V),
 // memory is one state.
 template <pole_bank Op, class Out, class Gradients, class State>

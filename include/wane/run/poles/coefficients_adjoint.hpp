@@ -106,7 +106,7 @@ class coefficient_adjoint {
   }
 
   void give(place<> at, index column, T number) const {
-    auto const& to = gradients_.values;
+    auto const& to = gradients_.value;
     if constexpr (Side == transform_side::future)
       if (to.data) number += convert<T>(to.read(at, column));
     to.write(at, column, number);

@@ -14,11 +14,11 @@ class future_gradients {
   template <class Options>
   future_gradients(Future const& future, sequence_view<Out const> const& dy, Gradients const& to,
                    Options const& options)
-      : to_(to), columns_(dy.extent[3]), centre_(numbers(dy)), values{to, dy, {}} {
+      : to_(to), columns_(dy.extent[3]), centre_(numbers(dy)), value{to, dy, {}} {
     recurrence_shape const shape = future.shape();
-    values.own.resize(numbers(dy));
+    value.own.resize(numbers(dy));
     for_each_task(shape.heads, threads_to_use(options.threads), [&](index head) {
-      for (index j = 0; j < columns_; ++j) values.own[at(head, j)] = own_weight(future, head, j);
+      for (index j = 0; j < columns_; ++j) value.own[at(head, j)] = own_weight(future, head, j);
       if (!wants_poles()) return;
       for (index n = 0; n < sequences_of(shape, options.packed); ++n) {
         walk const w = walk_of(n * shape.heads + head, shape, options, nullptr);
@@ -47,7 +47,7 @@ class future_gradients {
     return static_cast<std::size_t>(head * columns_ + j);
   }
 
-  struct of_values {
+  struct of_value {
     Gradients const& to;
     sequence_view<Out const> dy;
     std::vector<double> own;
@@ -56,7 +56,7 @@ class future_gradients {
     void write(place<> where, index j, V g) const {
       auto const weight =
           static_cast<V>(own[static_cast<std::size_t>(where.head * dy.extent[3] + j)]);
-      to.values.write(where, j, g - weight * convert<V>(dy.read(where, j)));
+      to.value.write(where, j, g - weight * convert<V>(dy.read(where, j)));
     }
   };
 
@@ -65,23 +65,23 @@ class future_gradients {
   std::vector<double> centre_;
 
  public:
-  of_values values;
+  of_value value;
 };
 
 // Adds the gradients of the past to those that the future has left.
 template <pole_bank Past, class Gradients>
 struct added_gradients {
-  struct of_values {
+  struct of_value {
     Gradients const& to;
 
     template <class V>
     void write(place<> where, index j, V g) const {
-      if (to.values.data) to.values.write(where, j, convert<V>(to.values.read(where, j)) + g);
+      if (to.value.data) to.value.write(where, j, convert<V>(to.value.read(where, j)) + g);
     }
   };
 
   Gradients const& to;
-  of_values values = {to};
+  of_value value = {to};
 
   void check(Past const& op) const { to.check(op); }
   bool wants_poles() const { return to.wants_poles(); }

@@ -11,7 +11,8 @@ enum class routing {
   linear    // both neighbours, interpolated linearly in the order
 };
 
-//   wane::retention const memory(value, alpha, banks.table(wane::spectra::routing::linear));
+//   wane::retention_inputs<float> const in{.value = v, .alpha = alpha};
+//   wane::retention const memory(in, banks.table(wane::spectra::routing::linear));
 //
 // Views of the numbers that order_banks holds: K banks, with N nodes in all of them together.
 template <class T>

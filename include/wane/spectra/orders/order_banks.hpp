@@ -42,7 +42,8 @@ enum class lag_zero {
 //   order_banks<float> const banks(vort_orders(8, 0.1), 0.1, [](double alpha) {
 //     return sum_of_terms(gruenwald_letnikov(alpha), 4096, 16);
 //   });
-//   wane::retention const memory(value, alpha, banks.table(routing::linear));
+//   wane::retention_inputs<float> const in{.value = v, .alpha = alpha};
+//   wane::retention const memory(in, banks.table(routing::linear));
 //
 // Banks of fixed orders, each a sum of exponentials. Their states lie in one memory, the lowest
 // order first: K banks of S nodes take K S rows.

@@ -6,7 +6,7 @@
 
 namespace wane::spectra {
 
-//   wane::retention<float> const memory(value, alpha, weights.table());
+//   wane::retention<float> const memory({.value = v, .alpha = alpha}, weights.table());
 //
 // Views of the numbers that order_weights holds.
 template <class T>

@@ -12,7 +12,7 @@ namespace wane::spectra {
 
 //   wane::spectra::shared_rates const shared(16, 4096);     // 16 nodes for lags 1..4096
 //   wane::spectra::order_weights<float> const weights(shared);
-//   wane::retention<float> const memory(value, alpha, weights.table());
+//   wane::retention<float> const memory({.value = v, .alpha = alpha}, weights.table());
 //
 // Between neighbours of 129 evenly spaced orders each weight is the cubic with the values and
 // slopes of shared_rates at both ends. This adds no visible error to that of the least squares
