@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "shared/gnuplot.hpp"
 #include "shared/number_text.hpp"
 #include "spectra/checkpoint_report.hpp"
-#include "spectra/gnuplot.hpp"
 
 namespace wane::bench {
 

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string>
 
+#include "shared/gnuplot.hpp"
 #include "shared/number_text.hpp"
-#include "spectra/gnuplot.hpp"
 #include "spectra/laplace_report.hpp"
 
 namespace wane::bench {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "shared/gnuplot.hpp"
 #include "shared/input.hpp"
 #include "shared/progress.hpp"
 #include "spectra/checkpoint_json.hpp"
@@ -17,7 +18,6 @@
 #include "spectra/checkpoint_report.hpp"
 #include "spectra/checkpoint_summary.hpp"
 #include "spectra/compare.hpp"
-#include "spectra/gnuplot.hpp"
 #include "spectra/json.hpp"
 #include "spectra/laplace_json.hpp"
 #include "spectra/laplace_picture.hpp"

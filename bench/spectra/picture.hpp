@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "spectra/gnuplot.hpp"
+#include "shared/gnuplot.hpp"
 #include "spectra/report.hpp"
 #include "spectra/spectrum_list.hpp"
 #include "spectra/summary.hpp"

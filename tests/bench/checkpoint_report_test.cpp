@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/process.hpp"
-#include "bench/safetensors_file.hpp"
+#include "checkpoint/safetensors_writer.hpp"
 #include "wane/spectra/rates/geometric.hpp"
 
 namespace wane::bench {

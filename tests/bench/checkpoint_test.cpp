@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bench/process.hpp"
-#include "bench/safetensors_file.hpp"
 #include "checkpoint/decay_layers.hpp"
+#include "checkpoint/safetensors_writer.hpp"
 
 namespace wane::bench {
 namespace {

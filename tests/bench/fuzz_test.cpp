@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "bench/process.hpp"
-#include "bench/safetensors_file.hpp"
 #include "checkpoint/decay_layers.hpp"
+#include "checkpoint/safetensors_writer.hpp"
 #include "spectra/laplace_layers.hpp"
 #include "spectra/series.hpp"
 #include "wane/core/state/state_file.hpp"

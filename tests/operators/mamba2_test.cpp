@@ -201,6 +201,28 @@ TEST(Mamba2, HasTheGradientsOfAllInputs) {
 
 // The sum over tokens needs no positions, because the part of each token is found at its own
 // position.
+// Gradients that hold those of the operator.
+struct wrapped {
+  wane::mamba2<double>::gradients inner;
+
+  auto at(wane::mamba2<double> const& op, wane::place<> where) const { return inner.at(op, where); }
+};
+struct forwarding : wrapped {
+  static void each_parameter(auto& of, wane::recurrence_shape const& shape, auto const& visit) {
+    decltype(of.inner)::each_parameter(of.inner, shape, visit);
+  }
+};
+TEST(Mamba2, FindsTheGradientsOfParametersInGradientsThatHoldThem) {
+  mamba2_problem<double> p{.batch = 2, .tokens = 40}, q{.batch = 2, .tokens = 40};
+  std::vector<double> const dy = p.x;
+  wane::adjoint(p.make(0, 40), p.of_columns(dy), p.gradients());
+  wane::adjoint(q.make(0, 40), q.of_columns(dy), forwarding{{q.gradients()}});
+  EXPECT_EQ(p.to_A, q.to_A);
+  support::expect_error({"must forward their each_parameter()"}, [&] {
+    wane::adjoint(q.make(0, 40), q.of_columns(dy), wrapped{q.gradients()});
+  });
+}
+
 // In a pair each part gets the gradient of the sum.
 TEST(Mamba2, SumsTheGradientsOfParametersInAPairToo) {
   mamba2_problem<double> p{.batch = 2, .tokens = 40}, q{.batch = 2, .tokens = 40};

@@ -6,6 +6,8 @@
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
 #include "wane/operators/linear_attention.hpp"
+#include "wane/operators/linear_recurrence.hpp"
+#include "wane/operators/local_attention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/rwkv7.hpp"
 #include "wane/operators/vla_delta_net.hpp"
@@ -86,6 +88,12 @@ TEST(MemoriesWrongInput, ATensorThatIsLeftOut) {
   refused({"log_decay is not given"}, [] { return wane::gla<float>(good, view()); });
   refused({"removal is not given"}, [] { return wane::rwkv7<float>(with_own({}, keys), keys); });
   refused({"rate is not given"}, [] { return wane::rwkv7<float>(with_own(keys, {}), keys); });
+  refused({"query is not given"}, [] {
+    return wane::local_attention<float>({.key = keys, .value = values}, {.window = 2});
+  });
+  using recurrence = wane::linear_recurrence<wane::decay_as::log, float>;
+  refused({"decay is not given"}, [] { return recurrence({.drive = values}); });
+  refused({"drive is not given"}, [] { return recurrence({.decay = values}); });
 }
 
 TEST(MemoriesWrongInput, ATensorWithoutData) {

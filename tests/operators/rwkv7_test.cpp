@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "support/memory_case.hpp"
+#include "wane/run/adjoint.hpp"
 
 namespace {
 
@@ -38,6 +39,21 @@ TYPED_TEST(Rwkv7, IsItsFormula) {
 TYPED_TEST(Rwkv7, IsItsFormulaWithABonus) {
   support::for_each_memory<TypeParam>(
       [](auto& c) { TestFixture::expect_formula(c, c.bonus_view()); });
+}
+
+// Without a bonus its gradient is the one at a bonus of 0.
+TEST(Rwkv7WithoutABonus, HasTheGradientOfABonusOfZero) {
+  support::memory_case<double> c({2, 20, 2, 3, 4});
+  std::vector<double> zeros(6), of_none(6, -1), of_zeros(6, -1);
+  auto in = c.rwkv7_in();
+  for (bool given : {false, true}) {
+    in.bonus = {};
+    if (given) in.bonus = {zeros.data(), 2, 3};
+    wane::adjoint(rwkv7<double>(in, c.slow_decay), c.value.view(),
+                  {.bonus = {(given ? of_zeros : of_none).data(), 2, 3}});
+  }
+  EXPECT_EQ(of_none, of_zeros);
+  EXPECT_NE(of_none[0], 0);
 }
 
 }  // namespace

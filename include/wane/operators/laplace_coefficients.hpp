@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <array>
 
 #include "wane/operators/laplace.hpp"
@@ -44,40 +43,65 @@ class laplace_coefficients {
 
   template <class State, class Write>
   void advance(place<> at, view<State, 2> state, Write const& write) const {
-    output_of_nodes<Write> to{bank_, at.head, write, {}, {}};
-    impl::advance_sums(bank_, at, state, to);
+    using Io = input_of<Laplace>;
+    using Ring = impl::input_ring<Io, accumulate>;
+    constexpr bool leave = Laplace::inputs_leave;
+    static_assert(!leave || std::is_same_v<State, accumulate>,
+                  "wane: the state of a window that ends holds inputs in the bits of its numbers; "
+                  "it is of the type the operator computes in");
+    using correction = impl::pole_correction<output>;
+    bool const corrects = correction::is_at(at);
+    index const poles = bank_.poles(), columns = state.extent[1], reach = bank_.reach(at.head);
+    index const slot = leave ? (at.position - 1) % reach : 0;
+    auto const input = [&](index j) {
+      return accumulate(convert<output>(bank_.values().read(at, j)));
+    };
+    auto const number_of = [&](index j) -> State& {
+      return state(2 * poles + slot / Ring::per_row, j);
+    };
+    for (index node = 0; node < nodes(); ++node) {
+      std::array<accumulate, static_cast<std::size_t>(terms())> power, leaving, weight, missing;
+      for (index m = 0; m < terms(); ++m) {
+        index const i = node * terms() + m;
+        auto const n = static_cast<std::size_t>(m);
+        power[n] = accumulate(bank_.power(at.head, i, 1));
+        leaving[n] = accumulate(-bank_.power(at.head, i, reach));
+        weight[n] = accumulate(bank_.weight(at.head, i, 0));
+        missing[n] = corrects ? correction::factor(bank_, at.head, i, power[n]) : accumulate(0);
+      }
+      for (index j = 0; j < columns; ++j) {
+        accumulate const x = input(j);
+        accumulate seen(0), left(0);
+        if constexpr (leave) left = accumulate(convert<output>(Ring::read(number_of(j), slot)));
+        for (index m = 0; m < terms(); ++m) {
+          index const i = node * terms() + m;
+          auto const n = static_cast<std::size_t>(m);
+          State& sum = state(i, j);
+          auto const corrected = [&](accumulate x) { return multiply_add(missing[n], x, x); };
+          accumulate all = static_cast<accumulate>(sum);
+          if constexpr (leave) {
+            State& next = state(poles + i, j);
+            if (slot == 0) all = next, next = State(0);
+            if (corrects) all = corrected(all), next = corrected(next);
+            all = multiply_add(power[n], all, multiply_add(leaving[n], left, x));
+            next = multiply_add(power[n], next, x);
+          } else {
+            if (corrects) all = corrected(all);
+            all = multiply_add(power[n], all, x);
+          }
+          sum = static_cast<State>(all);
+          seen = multiply_add(weight[n], all, seen);
+        }
+        write(2 * node * columns + j, accumulate(seen.real()));
+        write((2 * node + 1) * columns + j, accumulate(seen.imag()));
+      }
+    }
+    if constexpr (leave)
+      for (index j = 0; j < columns; ++j)
+        Ring::write(number_of(j), slot, Io(bank_.values().read(at, j)));
   }
 
  private:
-  // The weighted sums of the poles of a node (core/recurrence/poles.hpp).
-  template <class Write>
-  struct output_of_nodes {
-    Laplace const& bank;
-    index head;
-    Write const& write;
-    accumulate weight;
-    std::array<accumulate, impl::poles_together> seen;
-
-    void begin(index) {}
-    void pole(index i, index, index count) {
-      weight = accumulate(bank.weight(head, i, 0));
-      if (i % terms() == 0) std::fill_n(seen.begin(), count, accumulate(0));
-    }
-    WANE_INLINE void add(index n, accumulate const& sum) {
-      accumulate& to = seen[static_cast<std::size_t>(n)];
-      to = multiply_add(weight, sum, to);
-    }
-    void end_pole(index i, index first, index count) const {
-      if (i % terms() != terms() - 1) return;
-      index const columns = bank.shape().columns, from = 2 * (i / terms()) * columns + first;
-      for (index n = 0; n < count; ++n) {
-        accumulate const& x = seen[static_cast<std::size_t>(n)];
-        write(from + n, accumulate(x.real())), write(from + columns + n, accumulate(x.imag()));
-      }
-    }
-    void end(index, index) const {}
-  };
-
   Laplace bank_;
 };
 

@@ -35,6 +35,7 @@ class linear_recurrence {
 
   explicit linear_recurrence(linear_recurrence_inputs<Io> const& in)
       : decay_(in.decay), drive_(in.drive) {
+    impl::check_given("decay", decay_), impl::check_given("drive", drive_);
     for (int i = 0; i < 4; ++i)
       require(decay_.extent[i] == drive_.extent[i], "decay has extent ", decay_.extent[i],
               " along dimension ", i, " of [B, T, H, C]; it must equal that of drive, ",

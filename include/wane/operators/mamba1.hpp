@@ -165,7 +165,10 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
         op.give_rows(op.terms_at(where), to.C, to.B, g);
       }
     };
-    WANE_INLINE sink at(mamba1 const& op, place<> where) const { return {*this, op, where}; }
+    WANE_INLINE sink at(mamba1 const& op, place<> where) const {
+      impl::require_lent(A, D, dt_bias);
+      return {*this, op, where};
+    }
   };
 
  private:

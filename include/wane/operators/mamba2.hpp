@@ -161,7 +161,10 @@ class mamba2 : public impl::keyed_memory<Io, Accumulate> {
                                -g.whole.decay * here.log_of_decay * V(op.log_position(where)));
       }
     };
-    WANE_INLINE sink at(mamba2 const& op, place<> where) const { return {*this, op, where}; }
+    WANE_INLINE sink at(mamba2 const& op, place<> where) const {
+      impl::require_lent(A, D, dt_bias, taper);
+      return {*this, op, where};
+    }
   };
 
  private:

@@ -64,6 +64,8 @@ void check_node_gate(node_gate_inputs<Io> const& in, std::span<index const> leng
   index const batch = in.x.extent[0], time = in.x.extent[1], nodes = in.nodes(),
               channels = in.channels();
   bool const attends = in.pool == pooling::attention;
+  check_given("x", in.x), check_given("weight", in.weight), check_given("bias", in.bias);
+  if (attends) check_given("query", in.query);
   check_extent("weight", "columns", in.weight.extent[1], channels);
   check_extent("bias", "nodes", in.bias.extent[0], nodes);
   if (attends) check_extent("query", "channels", in.query.extent[0], channels);

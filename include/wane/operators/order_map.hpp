@@ -46,6 +46,7 @@ namespace wane::impl {
 // Throws wane::error when a shape does not fit, or `least` is not between 0 and 1.
 template <class Io>
 void check_order_map(order_map_inputs<Io> const& in, double least, std::span<index const> lengths) {
+  check_given("x", in.x), check_given("weight", in.weight), check_given("bias", in.bias);
   recurrence_shape const s = in.shape();
   check_extent("weight", "columns", in.weight.extent[1], in.x.extent[2] + 2);
   check_extent("bias", "heads", in.bias.extent[0], s.heads);

@@ -30,6 +30,7 @@ struct plasticity_inputs {
   // Throws wane::error when shapes do not fit, data are missing, or a source is not before its
   // token.
   void check() const {
+    impl::check_given("query", query);
     auto const& [batch, tokens, heads, rows] = query.extent;
     recurrence_shape const shape{batch, tokens, heads, rows, rows};
     wane::check("query", query, shape), wane::check("key", key, shape);

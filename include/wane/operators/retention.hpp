@@ -41,6 +41,7 @@ class retention {
     require(nodes.present(),
             "the nodes of retention are empty; they must be those of spectra::order_weights or "
             "spectra::order_banks");
+    impl::check_given("value", value_), impl::check_given("alpha", alpha_);
     check_alpha();
   }
 

@@ -11,10 +11,10 @@ namespace wane {
 // (Sun et al. 2023, eq. 6, without its rotation and group norm. VORT's power-law retention is
 // `retention`.)
 //
-//   wane::retnet<float> const memory({.query = q, .key = k, .value = v}, {{log_gamma, H}});
+//   wane::retnet<float> const memory({.query = q, .key = k, .value = v}, {log_gamma, H});
 //   wane::run(memory, y);
 //
-// log_decay: log gamma, [H], as constant_gate holds it, or another gate of heads. The state is
+// log_decay: log gamma, [H], which makes a constant_gate, or another gate of heads. The state is
 // [B, H, K, V].
 template <class Io, head_gate Gate = constant_gate<widened<Io>>, class Accumulate = widened<Io>>
 class retnet : public gla<Io, Gate, Accumulate> {
@@ -24,6 +24,10 @@ class retnet : public gla<Io, Gate, Accumulate> {
   retnet(std::type_identity_t<keyed_inputs<Io>> const& in, Given const& log_decay,
          keyed_options const& options = {})
       : gla<Io, Gate, Accumulate>(in, impl::gate_from<Gate>(log_decay), options) {}
+  retnet(std::type_identity_t<keyed_inputs<Io>> const& in,
+         gate_parameter<widened<Io> const> const& log_decay,
+         keyed_options const& options = {}) requires std::same_as<Gate, constant_gate<widened<Io>>>
+      : retnet(in, Gate(log_decay), options) {}
 };
 
 template <class Gate>

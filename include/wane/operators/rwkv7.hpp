@@ -142,8 +142,9 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
           set_row(g.erase_read, i, multiply_add(x.rate(i), by_write, -row_at(g.erase_read, i)));
         });
         V const direct = g.whole.direct;
-        for (index i = 0; i < g.rows && op.own_.bonus.data; ++i) {
-          V const r = op.raw_query(x, i), k = x.key(i), rho = op.bonus_at(where, i);
+        bool const has = op.own_.bonus.data != nullptr;  // without one the gradient is that at 0
+        for (index i = 0; i < g.rows && (has || to.bonus.data); ++i) {
+          V const r = op.raw_query(x, i), k = x.key(i), rho = has ? op.bonus_at(where, i) : V(0);
           to.bonus.parts.write(where, i, direct * r * k);
           g.key[i] = multiply_add(direct, r * rho, g.key[i]);
           g.query[i] = multiply_add(direct / x.query_factor, rho * k, g.query[i]);
@@ -154,7 +155,10 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
         op.removal_.give_rows(x.removal, {}, to.removal, by_removal);
       }
     };
-    WANE_INLINE sink at(rwkv7 const& op, place<> where) const { return {*this, op, where}; }
+    WANE_INLINE sink at(rwkv7 const& op, place<> where) const {
+      impl::require_lent(bonus);
+      return {*this, op, where};
+    }
   };
 
  private:

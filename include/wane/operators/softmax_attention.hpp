@@ -47,6 +47,8 @@ class softmax_attention {
         causal_(options.causal),
         groups_(options.groups),
         entropy_(options.entropy) {
+    impl::check_given("query", in.query), impl::check_given("key", in.key);
+    impl::check_given("value", in.value);
     auto const &q = in.query.extent, &k = in.key.extent, &v = in.value.extent;
     check_extent("key", "batch", k[0], q[0]), check_extent("value", "batch", v[0], q[0]);
     check_extent("value", "time", v[1], k[1]), check_extent("key", "rows", k[3], q[3]);

@@ -7,7 +7,7 @@
 
 namespace wane {
 
-//   wane::sum_over_tokens(bonus_of_tokens, wane::view<float, 2>(bonus, H, K));
+//   wane::sum_over_tokens(rate_of_tokens, wane::view<float, 2>(rate, H, K));
 //
 // to[h, c] is the sum of from[b, t, h, c] over b and t, in double and always in the same order.
 // `lengths` are the lengths of a padded batch, as in run_options. Throws wane::error when the

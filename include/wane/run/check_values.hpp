@@ -80,6 +80,10 @@ requires(!affine_recurrence<Op> &&
                     ", head ", h, ", channel ", i, " is ", is, "; it must be ",
                     log ? "<= 0" : "finite");
           };
+          static_assert(
+              requires { op.each_number(place<>{}, expect); },
+              "wane::check_values: an operator that brings a step in place of terms has "
+              "each_number(place, visit), which shows the numbers of a token");
           op.each_number(place<>{b, t, h, t + 1}, expect);
         }
   }

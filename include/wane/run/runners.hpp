@@ -160,6 +160,9 @@ template <diagonal_recurrence Op, class Out, class Gradients, class State>
 void adjoint_by_table(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {
   recurrence_shape const shape = op.shape();
+  // A sink may refuse (require_lent), which it must not do first on a thread.
+  if constexpr (!has_parameters<Gradients> && requires { gradients.at(op, place<>{}); })
+    if (shape.batch * shape.time * shape.heads > 0) (void)gradients.at(op, place<>{0, 0, 0, 1});
   with_parts(gradients, shape, sequences_of(shape, options.packed), [&](Gradients const& to) {
     first_taker<Op, Out>(adjoint_pass<Op, Out, Gradients, State>{op, dy, to, options},
                          cpu_runners{});

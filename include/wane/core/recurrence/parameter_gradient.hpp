@@ -44,6 +44,16 @@ void check_parameter_gradient(Parameter const& x, auto... extents) {
           "]");
 }
 
+// On the host, throws wane::error where a gradient is asked for and no memory was lent for its
+// parts: the type of gradients of the call holds these, and does not forward each_parameter.
+WANE_HOST_DEVICE void require_lent(auto const&... parameters) {
+#ifndef __CUDA_ARCH__
+  require((... && (!parameters.data || parameters.parts.data)),
+          "the gradient of a parameter cannot be found: the gradients of this call hold those of "
+          "an operator, and must forward their each_parameter()");
+#endif
+}
+
 // Gradients with parameters name them in each_parameter, each with its extents:
 //   static void each_parameter(auto& of, recurrence_shape const& shape, auto const& visit) {
 //     visit(of.A, shape.heads), visit(of.bonus, shape.heads, shape.rows);

@@ -91,17 +91,29 @@ using input_of =
 
 namespace wane::impl {
 
-// Columns that a token takes at once.
-inline constexpr index poles_together = 512;
+// The rounding error of a pole acts in the same way at every token, so every
+// pole_correction::between tokens the sums of pole i are corrected by factor() of themselves.
+// `pole` is the rounded pole.
+template <class T>
+struct pole_correction {
+  static constexpr index between = sizeof(T) == 4 ? 8 : 64;
 
-// Advances the state by one token; other runners must give the same result. The rounding error of
-// a pole acts in the same way at every token, so every `between` tokens the state is corrected.
-// `output` receives the sums of the poles, for up to poles_together columns from column `first` on:
-//   begin(count), then for each pole i
-//   pole(i, first, count), add(n, sum) for the columns first + n, end_pole(i, first, count)
-//   end(first, count)
-template <pole_bank Op, class State, class Output>
-void advance_sums(Op const& op, place<> at, view<State, 2> state, Output& output) {
+  static bool is_at(place<> at) { return at.position % between == 0; }
+  template <pole_bank Op>
+  static std::complex<T> factor(Op const& op, index head, index i, std::complex<T> pole) {
+    using Exact = std::conditional_t<std::is_same_v<T, double>, long double, double>;
+    if (!(std::abs(pole) > 0)) return T(0);
+    auto const exact = op.template power<Exact>(head, i, 1);
+    // Of a sum, about |p|^between is older than `between` tokens and has this error in full. Newer
+    // inputs were multiplied fewer times.
+    return std::complex<T>(Exact(between) * std::pow(std::abs(exact), Exact(between)) *
+                           (exact / static_cast<std::complex<Exact>>(pole) - Exact(1)));
+  }
+};
+
+// Advances the state by one token; other runners must give the same result.
+template <pole_bank Op, class State, class Write>
+void advance_poles(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   using V = accumulate_type<Op>;
   using T = real_type<V>;
   using Ring = input_ring<input_of<Op>, V>;
@@ -118,13 +130,11 @@ void advance_sums(Op const& op, place<> at, view<State, 2> state, Output& output
         for (index j = 0; j < columns; ++j)
           state(i, j) = state(poles + i, j), state(poles + i, j) = V(0);
   }
-  using Exact = std::conditional_t<std::is_same_v<T, double>, long double, double>;
-  constexpr index between = sizeof(T) == 4 ? 8 : 64;
-  bool const corrects = at.position % between == 0;
-  for (index first = 0; first < columns; first += poles_together) {
-    index const count = std::min(poles_together, columns - first);
-    T in[poles_together], left[poles_together] = {};
-    output.begin(count);
+  bool const corrects = pole_correction<T>::is_at(at);
+  constexpr index together = 512;
+  for (index first = 0; first < columns; first += together) {
+    index const count = std::min(together, columns - first);
+    T in[together], left[together] = {}, y[2][together] = {}, weights[2][together];
     for (index n = 0; n < count; ++n) {
       auto const input = op.values().read(at, first + n);
       in[n] = convert<T>(input);
@@ -137,15 +147,17 @@ void advance_sums(Op const& op, place<> at, view<State, 2> state, Output& output
     for (index i = 0; i < poles; ++i) {
       std::complex<double> const power = op.power(at.head, i, 1);
       V const pole(power), leaving(leave ? -op.power(at.head, i, reach) : 0.);
-      V missing(0);
-      if (corrects && std::abs(pole) > 0) {
-        auto const exact = op.template power<Exact>(at.head, i, 1);
-        // Of a sum, about |p|^between is older than `between` tokens and has this error in full.
-        // Newer inputs were multiplied fewer times.
-        missing = V(Exact(between) * std::pow(std::abs(exact), Exact(between)) *
-                    (exact / static_cast<std::complex<Exact>>(pole) - Exact(1)));
-      }
-      output.pole(i, first, count);
+      V const missing = corrects ? pole_correction<T>::factor(op, at.head, i, pole) : V(0);
+      auto const weigh = [&](index n, index j) {
+        std::complex<double> const weight = op.weight(at.head, i, j);
+        weights[0][n] = static_cast<T>(weight.real());
+        weights[1][n] = static_cast<T>(weight.imag());
+      };
+      if (op.weighs_columns())
+        for (index n = 0; n < count; ++n) weigh(n, first + n);
+      else if (weigh(0, 0), count > 1)
+        for (index n = 1; n < count; ++n)
+          weights[0][n] = weights[0][0], weights[1][n] = weights[1][0];
       // s <- p s + x - p^D x'
       auto const carry = [&](V& s, T x_re, T x_im) WANE_INLINE_LAMBDA {
         auto& z = reinterpret_cast<T(&)[2]>(s);
@@ -164,58 +176,17 @@ void advance_sums(Op const& op, place<> at, view<State, 2> state, Output& output
           V& sum = sums[n * stride];
           carry(sum, leaving.real() * left[n] + in[n], leaving.imag() * left[n]);
           if constexpr (leave) carry(next[n * stride], in[n], T(0));
-          output.add(n, sum);
+          y[0][n] += weights[0][n] * sum.real() - weights[1][n] * sum.imag();
+          y[1][n] += weights[0][n] * sum.imag() + weights[1][n] * sum.real();
         }
       };
       if (state.stride[1] == 1)
         take(std::integral_constant<index, 1>());
       else
         take(state.stride[1]);
-      output.end_pole(i, first, count);
     }
-    output.end(first, count);
-  }
-}
-
-// The weighted sums of all poles of a column.
-template <pole_bank Op, class Write>
-struct output_of_poles {
-  using V = accumulate_type<Op>;
-  using T = real_type<V>;
-  Op const& op;
-  index head;
-  Write const& write;
-  T y[2][poles_together], weights[2][poles_together];
-
-  void begin(index count) {
-    for (T(&part)[poles_together] : y) std::fill_n(part, count, T(0));
-  }
-  void pole(index i, index first, index count) {
-    auto const weigh = [&](index n, index j) {
-      std::complex<double> const weight = op.weight(head, i, j);
-      weights[0][n] = static_cast<T>(weight.real());
-      weights[1][n] = static_cast<T>(weight.imag());
-    };
-    if (op.weighs_columns())
-      for (index n = 0; n < count; ++n) weigh(n, first + n);
-    else if (weigh(0, 0), count > 1)
-      for (index n = 1; n < count; ++n)
-        weights[0][n] = weights[0][0], weights[1][n] = weights[1][0];
-  }
-  WANE_INLINE void add(index n, V const& sum) {
-    y[0][n] += weights[0][n] * sum.real() - weights[1][n] * sum.imag();
-    y[1][n] += weights[0][n] * sum.imag() + weights[1][n] * sum.real();
-  }
-  void end_pole(index, index, index) {}
-  void end(index first, index count) {
     for (index n = 0; n < count; ++n) write(first + n, V(y[0][n], y[1][n]));
   }
-};
-
-template <pole_bank Op, class State, class Write>
-void advance_poles(Op const& op, place<> at, view<State, 2> state, Write const& write) {
-  output_of_poles<Op, Write> output{op, at.head, write, {}, {}};
-  advance_sums(op, at, state, output);
 }
 
 }  // namespace wane::impl

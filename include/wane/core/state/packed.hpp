@@ -20,7 +20,10 @@ class lasting_indices : public std::span<index const> {
   lasting_indices() = default;
   lasting_indices(span indices) : span(indices) {}
   lasting_indices(std::span<index> indices) : span(indices) {}
-  lasting_indices(index const* first, std::size_t count) : span(first, count) {}
+  // (A template, because {0, 5} would begin with a null pointer.)
+  template <class T>
+  requires std::same_as<T const, index const> lasting_indices(T* first, std::size_t count)
+      : span(first, count) {}
   template <class Range>
   requires(!std::same_as<std::remove_cvref_t<Range>, lasting_indices>)
       lasting_indices(Range&& range) {

@@ -77,9 +77,6 @@ class constant_gate : public impl::gate_of<impl::linear_form, impl::no_raw<T>> {
       : impl::gate_of<impl::linear_form, impl::no_raw<T>>({}, {}, {}, log_decay, taper) {
     require(log_decay.present(), "log_decay has no data; it must point to its values");
   }
-  // [H], in place of a gate: wane::retnet<float> const memory(in, {log_gamma, H});
-  constant_gate(T const* log_decay, index heads)
-      : constant_gate(gate_parameter<T const>(log_decay, heads)) {}
   template <std::convertible_to<view<T const, 1>> View>
   constant_gate(View const& log_decay) : constant_gate(gate_parameter<T const>(log_decay)) {}
 };

@@ -1,4 +1,4 @@
-// Writes safetensors files for tests: sound ones, and ones whose header says anything at all.
+// Writes tensors of float as a safetensors file; in tests also files whose header says anything.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -7,7 +7,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace wane::bench {

@@ -1,0 +1,92 @@
+// A model of layers, each a memory and a feed-forward part, that differ in nothing but the memory.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recall/memories.hpp"
+#include "recall/settings.hpp"
+#include "recall/tasks.hpp"
+
+namespace wane::recall {
+
+template <class T>
+class model {
+ public:
+  explicit model(model_settings const& asked) : settings_(asked), weights(asked.seed) {
+    asked.check();
+    index const d = asked.width;
+    double const each = 1 / std::sqrt(static_cast<double>(d));
+    double const embedding = asked.embedding_size * std::sqrt(3.);
+    token_shape const s{0, asked.time, asked.heads, d / asked.heads};
+    embedding_ = weights.spread("embedding", asked.vocabulary, d, embedding);
+    if (asked.positions) positions_ = weights.spread("positions", asked.time, d, embedding);
+    last_norm_ = weights.filled("norm", 1, d, 1);
+    for (index l = 0; l < asked.layers; ++l) {
+      std::string const name = "layers." + std::to_string(l) + ".";
+      layer own{.norm = weights.filled(name + "norm", 1, d, 1),
+                .query = weights.spread(name + "query", d, d, each),
+                .key = weights.spread(name + "key", d, d, each),
+                .value = weights.spread(name + "value", d, d, each),
+                .output = weights.spread(name + "output", d, d, each),
+                .second_norm = weights.filled(name + "second_norm", 1, d, 1),
+                .up = weights.spread(name + "up", d, asked.feed_forward, each),
+                .down = weights.spread(name + "down", asked.feed_forward, d,
+                                       1 / std::sqrt(static_cast<double>(asked.feed_forward)))};
+      if (asked.mix == mixing::convolution)
+        for (std::size_t i = 0; i < 3; ++i)
+          own.taps[i] = weights.spread(name + "taps." + "qkv"[i], 4, d, 0.5);
+      own.of_memory = make_memory<T>(asked.memory, weights, name + "memory", s);
+      layers_.push_back(std::move(own));
+    }
+  }
+
+  // The score of examples. With gradients, it adds those of the loss, each question weighed by
+  // `weight`.
+  score operator()(examples const& of, std::vector<matrix<T>>* gradients = nullptr,
+                   T weight = 1) const {
+    tape<T> on(weights, gradients);
+    token_shape const s{of.batch, of.time, settings_.heads, settings_.width / settings_.heads};
+    tensor x = embedding(on, of.tokens, embedding_, positions_ ? &*positions_ : nullptr, of.time);
+    for (layer const& l : layers_) {
+      x = add(on, x, linear(on, remembered(on, l, rms_norm(on, x, l.norm), s), l.output));
+      tensor const h = silu(on, linear(on, rms_norm(on, x, l.second_norm), l.up));
+      x = add(on, x, linear(on, h, l.down));
+    }
+    tensor const asked = rms_norm(on, asked_rows(on, x, of.answers), last_norm_);
+    score const found = answer(on, asked, embedding_, of.answers, weight);
+    if (gradients) on.backward();
+    return found;
+  }
+
+ private:
+  struct layer {
+    std::size_t norm, query, key, value, output, second_norm, up, down, taps[3] = {};
+    std::unique_ptr<memory<T>> of_memory = {};
+  };
+
+  tensor remembered(tape<T>& on, layer const& l, tensor h, token_shape const& s) const {
+    memory_inputs in{linear(on, h, l.query),
+                     linear(on, settings_.mix == mixing::shift ? shift(on, h, s.time) : h, l.key),
+                     linear(on, h, l.value), h};
+    if (settings_.mix == mixing::convolution) {
+      in.query = silu(on, convolution(on, in.query, l.taps[0], s.time));
+      in.key = silu(on, convolution(on, in.key, l.taps[1], s.time));
+      in.value = silu(on, convolution(on, in.value, l.taps[2], s.time));
+    }
+    return (*l.of_memory)(on, in, s);
+  }
+
+  model_settings settings_;
+  std::size_t embedding_, last_norm_;
+  std::optional<std::size_t> positions_;
+  std::vector<layer> layers_;
+
+ public:
+  parameters<T> weights;
+};
+
+}  // namespace wane::recall

@@ -1,0 +1,131 @@
+// tape: the values of a model, in the order in which they are found, and the way back to gradients.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <Eigen/Core>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "wane/core/recurrence/place.hpp"
+
+namespace wane::recall {
+
+// [B T, channels], the T tokens of a sequence one below the other; weights are [in, out].
+template <class T>
+using matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+// A matrix that is learned.
+template <class T>
+struct parameter {
+  std::string name;
+  matrix<T> value;
+};
+// The parameters of a model, in the order in which its layers ask for them. Gradients and moments
+// are matrices in the same order.
+template <class T>
+class parameters {
+ public:
+  explicit parameters(unsigned seed) : bits_(seed) {}
+
+  // Numbers evenly spread over [-reach, reach], or all the same. Returns the place in the list.
+  std::size_t spread(std::string const& name, index rows, index columns, double reach) {
+    std::uniform_real_distribution<double> even(-reach, reach);
+    return add(name, matrix<T>::NullaryExpr(rows, columns, [&] { return T(even(bits_)); }));
+  }
+  std::size_t filled(std::string const& name, index rows, index columns, double with) {
+    return add(name, matrix<T>::Constant(rows, columns, T(with)));
+  }
+  std::size_t add(std::string const& name, matrix<T> value) {
+    list_.push_back({name, std::move(value)});
+    return list_.size() - 1;
+  }
+  auto begin() const { return list_.begin(); }
+  auto end() const { return list_.end(); }
+  parameter<T>& operator[](std::size_t i) { return list_[i]; }
+  parameter<T> const& operator[](std::size_t i) const { return list_[i]; }
+  std::size_t size() const { return list_.size(); }
+  std::vector<matrix<T>> zeros() const {
+    std::vector<matrix<T>> all;
+    for (auto const& p : list_) all.push_back(matrix<T>::Zero(p.value.rows(), p.value.cols()));
+    return all;
+  }
+
+ private:
+  std::mt19937 bits_;
+  std::deque<parameter<T>> list_;
+};
+
+// A value on a tape.
+struct tensor {
+  std::size_t place;
+};
+
+//   tape<float> on(model, gradients);
+//   tensor const h = linear(on, x, weight);
+//   on.gradient(h) = ...;
+//   on.backward();  // adds to the gradients of the parameters
+//
+// Operations read values, record their result, and say how its gradient reaches the gradients of
+// what they read.
+template <class T>
+class tape {
+ public:
+  // `gradients` belong to the parameters, in their order. Without them there is no way back.
+  explicit tape(parameters<T> const& model, std::vector<matrix<T>>* gradients = nullptr)
+      : model_(model), gradients_(gradients) {}
+
+  bool learns() const { return gradients_ != nullptr; }
+  matrix<T> const& operator[](tensor x) const { return values_[x.place].value; }
+  matrix<T> const& weight(std::size_t i) const { return model_[i].value; }
+  matrix<T>& weight_gradient(std::size_t i) { return (*gradients_)[i]; }
+
+  // The gradient of a value, zeros at first.
+  matrix<T>& gradient(tensor x) {
+    node& of = values_[x.place];
+    if (of.gradient.size() == 0) of.gradient.setZero(of.value.rows(), of.value.cols());
+    return of.gradient;
+  }
+  // Adds to the gradient of a value.
+  template <class Part>
+  void give(tensor x, Part&& part) {
+    matrix<T>& to = values_[x.place].gradient;
+    if (to.size() == 0)
+      to = std::forward<Part>(part);
+    else
+      to += part;
+  }
+
+  // back(result) is called on the way back, where the gradient of the result is whole.
+  template <class Back>
+  tensor record(matrix<T> value, Back back) {
+    tensor const result{values_.size()};
+    values_.push_back({std::move(value), {}, {}});
+    if (learns()) values_.back().back = [this, result, back] { back(*this, result); };
+    return result;
+  }
+
+  void backward() {
+    for (std::size_t i = values_.size(); i-- > 0;) {
+      node& of = values_[i];
+      if (of.back && of.gradient.size() > 0) of.back();
+      of.gradient.resize(0, 0);
+    }
+  }
+
+ private:
+  struct node {
+    matrix<T> value, gradient;
+    std::function<void()> back;
+  };
+
+  parameters<T> const& model_;
+  std::vector<matrix<T>>* gradients_;
+  std::deque<node> values_;
+};
+
+}  // namespace wane::recall
