@@ -18,8 +18,16 @@ namespace {
 
 std::atomic<bool> stopped = false;
 
+// Files are whole after every experiment, so that a long run leaves what it has measured.
+void write_files(options const& asked, std::vector<measured> const& rows) {
+  if (asked.json) bench::write_file(*asked.json, json_of(rows).dump(1) + "\n");
+  if (asked.csv) bench::write_file(*asked.csv, csv_of(rows));
+  if (asked.save)
+    bench::write_file(*asked.save + "/" + file_name_of(rows.back().of), weights_of(rows.back()));
+}
+
 int train_all(options const& asked) {
-  std::signal(SIGINT, [](int) { stopped = true; });
+  for (int const signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { stopped = true; });
   std::vector<measured> rows;
   bench::progress shown;
   for (experiment const& e : asked.experiments) {
@@ -31,12 +39,10 @@ int train_all(options const& asked) {
     });
     if (stopped) break;
     rows.push_back({e, found});
-    if (asked.save) bench::write_file(*asked.save + "/" + file_name_of(e), weights_of(rows.back()));
+    write_files(asked, rows);
   }
   shown.wipe();
   if (!rows.empty()) std::fputs(table_of(rows).c_str(), stdout);
-  if (asked.json) bench::write_file(*asked.json, json_of(rows).dump(1) + "\n");
-  if (asked.csv) bench::write_file(*asked.csv, csv_of(rows));
   if (asked.plot && !rows.empty() && !bench::draw(picture_of(rows), *asked.plot))
     throw bench::input_error("--plot needs gnuplot, which is not installed");
   if (!stopped) return 0;

@@ -77,7 +77,7 @@ class laplace_coefficients {
           index const i = node * terms() + m;
           auto const n = static_cast<std::size_t>(m);
           State& sum = state(i, j);
-          auto const corrected = [&](accumulate x) { return multiply_add(missing[n], x, x); };
+          auto const corrected = [&](accumulate s) { return multiply_add(missing[n], s, s); };
           accumulate all = static_cast<accumulate>(sum);
           if constexpr (leave) {
             State& next = state(poles + i, j);
