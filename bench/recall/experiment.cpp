@@ -4,17 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <random>
 
 #include "recall/trainer.hpp"
 
 namespace wane::recall {
 
 outcome run(experiment const& of, std::function<bool(index)> const& advance) {
-  of.train.check();
-  if (of.other) of.other->check();
   trainer<float> learner(of.model, of.how);
-  std::mt19937 bits(of.model.seed + 1);
+  bench::random_bits bits(of.model.seed + 1);
   index const between = std::max<index>(1, of.how.steps / 20);
   outcome found;
   score recent;

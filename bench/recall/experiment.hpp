@@ -44,8 +44,8 @@ struct outcome {
   }
 };
 
-// Trains and tests. advance(step) is called after every step; where it returns false, training
-// ends there and the model is tested as it is.
+// Trains and tests; the tasks and settings fit (their check()). advance(step) is called after every
+// step; where it returns false, training ends there and the model is tested as it is.
 outcome run(experiment const& of, std::function<bool(index)> const& advance);
 
 }  // namespace wane::recall

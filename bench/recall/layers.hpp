@@ -11,6 +11,14 @@ namespace wane::recall {
 
 // Weights of parameters are given by their place in the list.
 
+// A parameter as a value.
+template <class T>
+tensor learned(tape<T>& on, std::size_t weight) {
+  return on.record(on.weight(weight), [weight](tape<T>& back, tensor result) {
+    back.weight_gradient(weight) += back.gradient(result);
+  });
+}
+
 template <class T>
 tensor linear(tape<T>& on, tensor x, std::size_t weight) {
   matrix<T> y(on[x].rows(), on.weight(weight).cols());

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,65 +36,62 @@ class memory {
                             token_shape const& shape) const = 0;
 };
 
+struct nothing_else {
+  void operator()(auto&, auto&) const {}
+};
+
 // Records the outputs of an operator of wane. make(on) is the operator of values on a tape;
 // gradients(op, to) are its gradients, into the matrices `to`, one for each tensor of `read`.
-template <class T, std::size_t N, class Make, class Gradients>
+// finish(back, to) comes before they are given to these tensors.
+template <class T, std::size_t N, class Make, class Gradients, class Finish = nothing_else>
 tensor record_memory(tape<T>& on, token_shape const& s, std::array<tensor, N> const& read,
-                     Make const& make, Gradients const& gradients) {
+                     Make const& make, Gradients const& gradients, Finish const& finish = {}) {
   matrix<T> y(s.batch * s.time, s.width());
-  run(make(on), in_heads(y, s.batch, s.heads), {.threads = 1});
+  auto const outputs = in_heads(y, s.batch, s.heads);
+  auto const here = make(on);
+  if constexpr (attention<decltype(make(on))>)
+    attend(here, outputs, {.threads = 1});
+  else
+    run(here, outputs, {.threads = 1});
   return on.record(std::move(y), [=](tape<T>& back, tensor result) {
     std::array<matrix<T>, N> to;
     for (std::size_t i = 0; i < N; ++i) to[i].setZero(back[read[i]].rows(), back[read[i]].cols());
     auto const op = make(back);
-    adjoint(op, in_heads(back.gradient(result), s.batch, s.heads), gradients(op, to),
-            {.threads = 1});
+    auto const dy = in_heads(back.gradient(result), s.batch, s.heads);
+    if constexpr (attention<decltype(make(back))>)
+      attend_adjoint(op, dy, gradients(op, to), {.threads = 1});
+    else
+      adjoint(op, dy, gradients(op, to), {.threads = 1});
+    finish(back, to);
     for (std::size_t i = 0; i < N; ++i) back.give(read[i], std::move(to[i]));
   });
 }
+// The gradients of an operator by its queries, keys and values, into the first three matrices.
+template <class Op, class To>
+typename Op::gradients keyed_part(Op const&, To& to, token_shape const& s) {
+  typename Op::gradients all;
+  all.query = in_heads(to[0], s.batch, s.heads), all.key = in_heads(to[1], s.batch, s.heads);
+  all.value = in_heads(to[2], s.batch, s.heads);
+  return all;
+}
 
 template <class T>
-class softmax_memory : public memory<T> {
- public:
-  tensor operator()(tape<T>& on, memory_inputs const& in, token_shape const& s) const override {
-    auto const attention = [=](tape<T> const& of) {
-      return softmax_attention<T>({.query = in_heads(of[in.query], s.batch, s.heads),
-                                   .key = in_heads(of[in.key], s.batch, s.heads),
-                                   .value = in_heads(of[in.value], s.batch, s.heads)});
-    };
-    matrix<T> y(s.batch * s.time, s.width());
-    attend(attention(on), in_heads(y, s.batch, s.heads), {.threads = 1});
-    return on.record(std::move(y), [=](tape<T>& back, tensor result) {
-      matrix<T> to[3];
-      for (matrix<T>& each : to) each.resize(s.batch * s.time, s.width());
-      attend_adjoint(attention(back), in_heads(back.gradient(result), s.batch, s.heads),
-                     {.query = in_heads(to[0], s.batch, s.heads),
-                      .key = in_heads(to[1], s.batch, s.heads),
-                      .value = in_heads(to[2], s.batch, s.heads)},
-                     {.threads = 1});
-      back.give(in.query, std::move(to[0])), back.give(in.key, std::move(to[1]));
-      back.give(in.value, std::move(to[2]));
-    });
-  }
-};
+using ungated_linear_attention = linear_attention<T>;
 
-// Katharopoulos et al. 2020: features ELU + 1, and their division.
-template <class T>
-class linear_memory : public memory<T> {
+// Operators that read queries, keys and values alone: softmax attention, and linear attention with
+// the features ELU + 1 (Katharopoulos et al. 2020).
+template <class T, template <class> class Operator, bool Features>
+class plain_memory : public memory<T> {
  public:
   tensor operator()(tape<T>& on, memory_inputs const& in, token_shape const& s) const override {
-    tensor const q = elu_plus_one(on, in.query), k = elu_plus_one(on, in.key), v = in.value;
+    tensor const q = Features ? elu_plus_one(on, in.query) : in.query;
+    tensor const k = Features ? elu_plus_one(on, in.key) : in.key;
     auto const make = [=](tape<T> const& of) {
-      return linear_attention<T>({.query = in_heads(of[q], s.batch, s.heads),
-                                  .key = in_heads(of[k], s.batch, s.heads),
-                                  .value = in_heads(of[v], s.batch, s.heads)});
+      auto const rows = [&](tensor x) { return in_heads(of[x], s.batch, s.heads); };
+      return Operator<T>({.query = rows(q), .key = rows(k), .value = rows(in.value)});
     };
-    return record_memory(on, s, std::array{q, k, v}, make, [s](auto const& op, auto& to) {
-      return typename std::remove_cvref_t<decltype(op)>::gradients{
-          .query = in_heads(to[0], s.batch, s.heads),
-          .key = in_heads(to[1], s.batch, s.heads),
-          .value = in_heads(to[2], s.batch, s.heads)};
-    });
+    return record_memory(on, s, std::array{q, k, in.value}, make,
+                         [s](auto const& op, auto& to) { return keyed_part(op, to, s); });
   }
 };
 
@@ -141,10 +139,7 @@ class delta_memory : public memory<T> {
     };
     return record_memory(on, s, std::array{in.query, in.key, in.value, strength}, make,
                          [s](auto const& op, auto& to) {
-                           typename std::remove_cvref_t<decltype(op)>::gradients all{
-                               .query = in_heads(to[0], s.batch, s.heads),
-                               .key = in_heads(to[1], s.batch, s.heads),
-                               .value = in_heads(to[2], s.batch, s.heads)};
+                           auto all = keyed_part(op, to, s);
                            if constexpr (EquationFour)
                              all.decay = by_head(to[3], s.batch);
                            else
@@ -185,53 +180,58 @@ class head_decays {
   std::size_t weight_, log_rate_, bias_;
 };
 
-// gated_delta_net, or gla without strengths.
+// gated_delta_net, or gla, which has no strengths.
 template <class T, bool Erases>
 class gated_memory : public memory<T> {
  public:
   gated_memory(parameters<T>& model, std::string const& name, token_shape const& s)
-      : decay_(model, name, s), strength_(model, name + ".strength", s) {}
+      : decay_(model, name, s) {
+    if constexpr (Erases) strength_.emplace(model, name + ".strength", s);
+  }
 
   tensor operator()(tape<T>& on, memory_inputs const& in, token_shape const& s) const override {
-    tensor const raw = decay_.raw(on, in.x), strength = strength_(on, in.x);
-    auto const make = [=, this](tape<T> const& of) {
+    tensor const raw = decay_.raw(on, in.x);
+    auto const finish = [=, this](tape<T>& back, auto& to) { decay_.adjoint(back, raw, to[3], s); };
+    auto const keyed = [=](tape<T> const& of) {
       auto const rows = [&](tensor x) { return in_heads(of[x], s.batch, s.heads); };
-      auto const gate = decay_.gate(of, raw, s);
-      if constexpr (Erases)
-        return gated_delta_net({.query = rows(in.query),
-                                .key = rows(in.key),
-                                .value = rows(in.value),
-                                .strength = by_head(of[strength], s.batch)},
-                               gate, unit_keys);
-      else
-        return gla({.query = rows(in.query), .key = rows(in.key), .value = rows(in.value)}, gate,
-                   unit_keys);
+      return keyed_inputs<T>{.query = rows(in.query), .key = rows(in.key), .value = rows(in.value)};
     };
-    matrix<T> y(s.batch * s.time, s.width());
-    run(make(on), in_heads(y, s.batch, s.heads), {.threads = 1});
-    return on.record(std::move(y), [=, this](tape<T>& back, tensor result) {
-      matrix<T> to[3], by_strength(y_rows(s), s.heads), by_decay(y_rows(s), s.heads);
-      for (matrix<T>& each : to) each.resize(y_rows(s), s.width());
-      auto const op = make(back);
-      typename std::remove_cvref_t<decltype(op)>::gradients all{
-          .query = in_heads(to[0], s.batch, s.heads),
-          .key = in_heads(to[1], s.batch, s.heads),
-          .value = in_heads(to[2], s.batch, s.heads)};
-      all.log_decay = by_head(by_decay, s.batch);
-      if constexpr (Erases) all.strength = by_head(by_strength, s.batch);
-      wane::adjoint(op, in_heads(back.gradient(result), s.batch, s.heads), all, {.threads = 1});
-      decay_.adjoint(back, raw, by_decay, s);
-      back.give(in.query, std::move(to[0])), back.give(in.key, std::move(to[1]));
-      back.give(in.value, std::move(to[2])), back.give(raw, std::move(by_decay));
-      if constexpr (Erases) back.give(strength, std::move(by_strength));
-    });
+    if constexpr (Erases) {
+      tensor const strength = (*strength_)(on, in.x);
+      auto const make = [=, this](tape<T> const& of) {
+        auto const x = keyed(of);
+        return gated_delta_net({.query = x.query,
+                                .key = x.key,
+                                .value = x.value,
+                                .strength = by_head(of[strength], s.batch)},
+                               decay_.gate(of, raw, s), unit_keys);
+      };
+      return record_memory(
+          on, s, std::array{in.query, in.key, in.value, raw, strength}, make,
+          [s](auto const& op, auto& to) {
+            auto all = keyed_part(op, to, s);
+            all.log_decay = by_head(to[3], s.batch), all.strength = by_head(to[4], s.batch);
+            return all;
+          },
+          finish);
+    } else {
+      auto const make = [=, this](tape<T> const& of) {
+        return gla(keyed(of), decay_.gate(of, raw, s), unit_keys);
+      };
+      return record_memory(
+          on, s, std::array{in.query, in.key, in.value, raw}, make,
+          [s](auto const& op, auto& to) {
+            auto all = keyed_part(op, to, s);
+            all.log_decay = by_head(to[3], s.batch);
+            return all;
+          },
+          finish);
+    }
   }
 
  private:
-  static index y_rows(token_shape const& s) { return s.batch * s.time; }
-
   head_decays<T> decay_;
-  strengths<T> strength_;
+  std::optional<strengths<T>> strength_;
 };
 
 // Mamba-2 without its convolution and gate: B is the key, C the query, x the value, A = -e^A_log.
@@ -245,43 +245,36 @@ class mamba2_memory : public memory<T> {
         direct_(model.filled(name + ".D", 1, s.heads, 0)) {}
 
   tensor operator()(tape<T>& on, memory_inputs const& in, token_shape const& s) const override {
-    tensor const dt = linear(on, in.x, weight_);
-    matrix<T> y(s.batch * s.time, s.width());
-    matrix<T> const A = -on.weight(log_rate_).array().exp();
-    run(scan(on, in, dt, A, s), in_heads(y, s.batch, s.heads), {.threads = 1});
-    return on.record(std::move(y), [=, this](tape<T>& back, tensor result) {
-      matrix<T> to[3], by_dt(s.batch * s.time, s.heads), by_A(1, s.heads), by_bias = by_A,
-                                                                           by_D = by_A;
-      for (matrix<T>& each : to) each.resize(s.batch * s.time, s.width());
-      adjoint(scan(back, in, dt, A, s), in_heads(back.gradient(result), s.batch, s.heads),
-              {.x = in_heads(to[2], s.batch, s.heads),
-               .dt = by_head(by_dt, s.batch),
-               .A = {by_A.data(), s.heads},
-               .B = in_heads(to[1], s.batch, s.heads),
-               .C = in_heads(to[0], s.batch, s.heads),
-               .D = {by_D.data(), s.heads},
-               .dt_bias = {by_bias.data(), s.heads}},
-              {.threads = 1});
-      back.weight_gradient(log_rate_) += A.cwiseProduct(by_A);
-      back.weight_gradient(bias_) += by_bias, back.weight_gradient(direct_) += by_D;
-      back.give(in.query, std::move(to[0])), back.give(in.key, std::move(to[1]));
-      back.give(in.value, std::move(to[2])), back.give(dt, std::move(by_dt));
-    });
+    tensor const dt = linear(on, in.x, weight_), bias = learned(on, bias_),
+                 direct = learned(on, direct_);
+    tensor const rate = each(
+        on, learned(on, log_rate_), [](auto const& a) { return -a.exp(); },
+        [](auto const&, auto const& y) { return y; });
+    auto const make = [=](tape<T> const& of) {
+      auto const rows = [&](tensor x) { return in_heads(of[x], s.batch, s.heads); };
+      return mamba2<T>({.x = rows(in.value),
+                        .dt = by_head(of[dt], s.batch),
+                        .A = {of[rate].data(), s.heads},
+                        .B = rows(in.key),
+                        .C = rows(in.query),
+                        .D = {of[direct].data(), s.heads},
+                        .dt_bias = {of[bias].data(), s.heads}},
+                       {.dt_softplus = true});
+    };
+    return record_memory(on, s, std::array{in.query, in.key, in.value, dt, rate, direct, bias},
+                         make, [s](auto const&, auto& to) {
+                           return
+                               typename mamba2<T>::gradients{.x = in_heads(to[2], s.batch, s.heads),
+                                                             .dt = by_head(to[3], s.batch),
+                                                             .A = {to[4].data(), s.heads},
+                                                             .B = in_heads(to[1], s.batch, s.heads),
+                                                             .C = in_heads(to[0], s.batch, s.heads),
+                                                             .D = {to[5].data(), s.heads},
+                                                             .dt_bias = {to[6].data(), s.heads}};
+                         });
   }
 
  private:
-  mamba2<T> scan(tape<T> const& of, memory_inputs const& in, tensor dt, matrix<T> const& A,
-                 token_shape const& s) const {
-    return mamba2<T>({.x = in_heads(of[in.value], s.batch, s.heads),
-                      .dt = by_head(of[dt], s.batch),
-                      .A = {A.data(), s.heads},
-                      .B = in_heads(of[in.key], s.batch, s.heads),
-                      .C = in_heads(of[in.query], s.batch, s.heads),
-                      .D = {of.weight(direct_).data(), s.heads},
-                      .dt_bias = {of.weight(bias_).data(), s.heads}},
-                     {.dt_softplus = true});
-  }
-
   std::size_t weight_, log_rate_, bias_, direct_;
 };
 
@@ -311,10 +304,7 @@ class vla_memory : public memory<T> {
     };
     return record_memory(on, s, std::array{in.query, in.key, in.value, u}, make,
                          [s](auto const& op, auto& to) {
-                           typename std::remove_cvref_t<decltype(op)>::gradients all{
-                               .query = in_heads(to[0], s.batch, s.heads),
-                               .key = in_heads(to[1], s.batch, s.heads),
-                               .value = in_heads(to[2], s.batch, s.heads)};
+                           auto all = keyed_part(op, to, s);
                            if (learns_directions) all.direction = in_heads(to[3], s.batch, s.heads);
                            return all;
                          });
@@ -341,9 +331,7 @@ class vla_memory : public memory<T> {
     return record_memory(on, s, std::array{q, unit, in.value, u, q, k}, make,
                          [s](auto const& op, auto& to) {
                            typename std::remove_cvref_t<decltype(op)>::gradients all;
-                           all.first.query = in_heads(to[0], s.batch, s.heads);
-                           all.first.key = in_heads(to[1], s.batch, s.heads);
-                           all.first.value = in_heads(to[2], s.batch, s.heads);
+                           all.first = keyed_part(op.first(), to, s);
                            all.first.direction = in_heads(to[3], s.batch, s.heads);
                            all.second.query = in_heads(to[4], s.batch, s.heads);
                            all.second.key = in_heads(to[5], s.batch, s.heads);
@@ -358,8 +346,8 @@ class vla_memory : public memory<T> {
 template <class T>
 std::unique_ptr<memory<T>> make_memory(std::string const& kind, parameters<T>& model,
                                        std::string const& name, token_shape const& s) {
-  if (kind == "softmax") return std::make_unique<softmax_memory<T>>();
-  if (kind == "linear") return std::make_unique<linear_memory<T>>();
+  if (kind == "softmax") return std::make_unique<plain_memory<T, softmax_attention, false>>();
+  if (kind == "linear") return std::make_unique<plain_memory<T, ungated_linear_attention, true>>();
   if (kind == "delta") return std::make_unique<delta_memory<T, false>>(model, name, s);
   if (kind == "gated-delta") return std::make_unique<gated_memory<T, true>>(model, name, s);
   if (kind == "gla") return std::make_unique<gated_memory<T, false>>(model, name, s);

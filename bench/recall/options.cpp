@@ -3,8 +3,10 @@
 #include "recall/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <thread>
 
 #include "recall/tables.hpp"
 #include "shared/argument.hpp"
@@ -40,7 +42,7 @@ double positive(std::string const& option, std::string const& text) {
 struct command_line {
   std::string table, task = "mqar", memories = "softmax,linear,vla-delta,vla", pairs = "8", length,
                      mixing = "none", seeds = "42", steps, width = "128", heads = "4", layers = "2",
-                     rate = "3e-4", embedding = "0.02", threads = "0";
+                     rate = "3e-4", embedding = "0.02", threads;
   bool quick = false, no_positions = false;
 };
 
@@ -63,7 +65,9 @@ experiment base_of(command_line const& asked) {
   base.model.positions = !asked.no_positions;
   base.model.embedding_size = positive("--embedding", asked.embedding);
   base.how.learning_rate = positive("--learning-rate", asked.rate);
-  base.how.threads = static_cast<int>(whole("--threads", asked.threads, 0, 1024));
+  base.how.threads = asked.threads.empty()
+                         ? std::max(1u, std::thread::hardware_concurrency())
+                         : static_cast<unsigned>(whole("--threads", asked.threads, 1, 1024));
   base.how.steps = asked.steps.empty() ? 0 : whole("--steps", asked.steps, 1, 10'000'000);
   return base;
 }
@@ -78,8 +82,10 @@ std::vector<experiment> experiments_of(command_line const& asked) {
     own.model.seed = static_cast<unsigned>(seed);
     if (!asked.table.empty()) {
       bench::one_of("--table", asked.table, table_names());
-      auto const of_table = recall::experiments_of(asked.table, own, memories);
-      all.insert(all.end(), of_table.begin(), of_table.end());
+      for (experiment& e : recall::experiments_of(asked.table, own, memories))
+        if (!asked.quick || all.empty() || all.back().model.memory != e.model.memory ||
+            all.back().model.seed != own.model.seed)
+          all.push_back(std::move(e));
       continue;
     }
     own.train.name = bench::one_of("--task", asked.task, {"mqar", "copy"});
@@ -125,7 +131,7 @@ std::optional<options> read_options(int argc, char const* const* argv) {
   app.add_option("--learning-rate", asked.rate, "[3e-4]");
   app.add_option("--embedding", asked.embedding, "Size of the first embeddings [0.02]");
   app.add_flag("--no-positions", asked.no_positions, "No learned positions");
-  app.add_option("--threads", asked.threads, "0: one for each core [0]");
+  app.add_option("--threads", asked.threads, "[all cores]");
   app.add_flag("--quick", asked.quick, "The first column of a table alone, and 300 steps");
   app.add_option("--json", found.json, "Also write results and curves to this file");
   app.add_option("--csv", found.csv, "Also write results to this file");
@@ -141,15 +147,17 @@ std::optional<options> read_options(int argc, char const* const* argv) {
     throw bench::input_error("--save " + bench::in_quotes(*found.save) +
                              " is no directory; give one that exists");
   if (asked.quick && asked.steps.empty()) asked.steps = "300";
-  found.experiments = experiments_of(asked);
-  if (asked.quick && !asked.table.empty()) {
-    std::vector<experiment> first;
-    for (experiment& e : found.experiments)
-      if (first.empty() || first.back().model.memory != e.model.memory)
-        first.push_back(std::move(e));
-    found.experiments = std::move(first);
+  for (char const* const option : {"--task", "--pairs", "--length", "--seed"}) {
+    bool const sets = asked.table == "vla-9" || std::string(option) != "--seed";
+    if (!asked.table.empty() && sets && app.count(option) > 0)
+      throw bench::input_error(std::string(option) + " is given with --table " + asked.table +
+                               ", which has its own; leave one of them out");
   }
-  for (experiment const& e : found.experiments) e.train.check(), e.model.check();
+  found.experiments = experiments_of(asked);
+  for (experiment const& e : found.experiments) {
+    e.train.check(), e.model.check(), e.how.check();
+    if (e.other) e.other->check();
+  }
   return found;
 }
 

@@ -49,7 +49,7 @@ inline constexpr index shards = 4;
 struct training {
   index steps = 1000, batch = 64;
   double learning_rate = 3e-4, warm_up = 0.1, weight_decay = 1e-2, most_gradient = 1;
-  int threads = 0;  // 0: OpenMP's
+  unsigned threads = 1;
 
   // Throws wane::error where the batch cannot be cut.
   void check() const {

@@ -6,12 +6,13 @@
 #include <cmath>
 #include <deque>
 #include <functional>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "shared/random.hpp"
 #include "wane/core/recurrence/place.hpp"
+#include "wane/spectra/rates/random.hpp"
 
 namespace wane::recall {
 
@@ -34,15 +35,11 @@ class parameters {
 
   // Numbers evenly spread over [-reach, reach], or all the same. Returns the place in the list.
   std::size_t spread(std::string const& name, index rows, index columns, double reach) {
-    std::uniform_real_distribution<double> even(-reach, reach);
-    return add(name, matrix<T>::NullaryExpr(rows, columns, [&] { return T(even(bits_)); }));
+    auto const even = [&] { return T(reach * (2 * spectra::unit_uniform(bits_) - 1)); };
+    return add(name, matrix<T>::NullaryExpr(rows, columns, even));
   }
   std::size_t filled(std::string const& name, index rows, index columns, double with) {
     return add(name, matrix<T>::Constant(rows, columns, T(with)));
-  }
-  std::size_t add(std::string const& name, matrix<T> value) {
-    list_.push_back({name, std::move(value)});
-    return list_.size() - 1;
   }
   auto begin() const { return list_.begin(); }
   auto end() const { return list_.end(); }
@@ -56,7 +53,12 @@ class parameters {
   }
 
  private:
-  std::mt19937 bits_;
+  std::size_t add(std::string const& name, matrix<T> value) {
+    list_.push_back({name, std::move(value)});
+    return list_.size() - 1;
+  }
+
+  bench::random_bits bits_;
   std::deque<parameter<T>> list_;
 };
 

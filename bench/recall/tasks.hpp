@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <numeric>
-#include <random>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "shared/random.hpp"
 #include "wane/core/error.hpp"
 #include "wane/core/recurrence/place.hpp"
 
@@ -64,7 +64,7 @@ struct task {
     require(time >= least_time(), "length is ", time, "; it must be at least ", least_time());
   }
 
-  examples draw(index batch, std::mt19937& bits) const {
+  examples draw(index batch, bench::random_bits& bits) const {
     examples all{batch, time, std::vector<int>(static_cast<std::size_t>(batch * time), last()),
                  std::vector<int>(static_cast<std::size_t>(batch * time), -1)};
     for (index b = 0; b < batch; ++b) {
@@ -77,19 +77,14 @@ struct task {
 
  private:
   int last() const { return vocabulary - 1; }
-  static int below(int n, std::mt19937& bits) {
-    return static_cast<int>(bits() % static_cast<unsigned>(n));
-  }
-  // (std::shuffle gives other orders with other libraries.)
-  static void shuffle(std::vector<int>& x, std::mt19937& bits) {
-    for (std::size_t i = x.size(); i > 1; --i)
-      std::swap(x[i - 1], x[static_cast<std::size_t>(below(static_cast<int>(i), bits))]);
+  static int below(int n, bench::random_bits& bits) {
+    return static_cast<int>(bench::below(bits, static_cast<std::uint64_t>(n)));
   }
 
-  void draw_pairs(int* tokens, int* answers, std::mt19937& bits) const {
+  void draw_pairs(int* tokens, int* answers, bench::random_bits& bits) const {
     std::vector<int> key(static_cast<std::size_t>(keys)), order(static_cast<std::size_t>(pairs));
     std::iota(key.begin(), key.end(), first_key), std::iota(order.begin(), order.end(), 0);
-    shuffle(key, bits), shuffle(order, bits);
+    bench::shuffle(std::span(key), bits), bench::shuffle(std::span(order), bits);
     std::vector<int> value(static_cast<std::size_t>(pairs));
     for (int p = 0; p < pairs; ++p) {
       auto const i = static_cast<std::size_t>(p);
@@ -101,7 +96,7 @@ struct task {
       tokens[time - pairs + p] = key[asked], answers[time - pairs + p] = value[asked];
     }
   }
-  void draw_copy(int* tokens, int* answers, std::mt19937& bits) const {
+  void draw_copy(int* tokens, int* answers, bench::random_bits& bits) const {
     index const length = (time - 1) / 2;
     for (index t = 0; t < length; ++t) tokens[t] = below(last(), bits);
     for (index t = 0; t < length; ++t) {  // the separator asks for the first symbol

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "recall/model.hpp"
-#include "wane/core/numbers/threads.hpp"
+#include "shared/parallel.hpp"
 
 namespace wane::recall {
 
@@ -51,7 +51,6 @@ class trainer {
  public:
   trainer(model_settings const& of, training const& how)
       : how_(how), model_(of), steps_(model_.weights, how), gradients_(shards) {
-    how.check();
     for (auto& own : gradients_) own = model_.weights.zeros();
   }
 
@@ -72,12 +71,13 @@ class trainer {
     double asked = 0;
     for (int const answer : of.answers) asked += answer >= 0;
     score found[shards];
-    wane::impl::for_each_task(shards, wane::impl::threads_to_use(how_.threads), [&](index s) {
-      auto& own = gradients_[static_cast<std::size_t>(s)];
+    bench::for_each_task(shards, how_.threads, [&](std::size_t n) {
+      auto const s = static_cast<index>(n);
+      auto& own = gradients_[n];
       if (learns)
         for (auto& g : own) g.setZero();
       examples const part = of.part(of.batch * s / shards, of.batch * (s + 1) / shards);
-      found[s] = model_(part, learns ? &own : nullptr, T(1 / asked));
+      found[n] = model_(part, learns ? &own : nullptr, T(1 / asked));
     });
     for (index s = 1; s < shards; ++s) found[0] += found[s];
     return found[0];

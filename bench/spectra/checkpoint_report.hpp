@@ -13,9 +13,9 @@
 
 #include "checkpoint/decay_layers.hpp"
 #include "shared/input.hpp"
+#include "shared/parallel.hpp"
 #include "shared/progress.hpp"
 #include "spectra/options.hpp"
-#include "spectra/parallel.hpp"
 #include "wane/spectra/fit/fit.hpp"
 #include "wane/spectra/fit/kernels.hpp"
 #include "wane/spectra/fit/lags.hpp"

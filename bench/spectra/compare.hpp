@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "shared/parallel.hpp"
 #include "shared/progress.hpp"
 #include "spectra/comparison.hpp"
 #include "spectra/options.hpp"
-#include "spectra/parallel.hpp"
 #include "spectra/rates.hpp"
 #include "spectra/spectrum_list.hpp"
 #include "spectra/target.hpp"

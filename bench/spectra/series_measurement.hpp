@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
+#include "shared/parallel.hpp"
 #include "shared/progress.hpp"
 #include "spectra/measurement.hpp"
-#include "spectra/parallel.hpp"
 
 namespace wane::bench {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "shared/input.hpp"
-#include "spectra/random.hpp"
+#include "shared/random.hpp"
 
 namespace wane::bench {
 

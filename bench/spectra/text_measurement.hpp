@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "shared/parallel.hpp"
 #include "shared/progress.hpp"
 #include "spectra/measurement.hpp"
 #include "spectra/mutual_information.hpp"
-#include "spectra/parallel.hpp"
 #include "spectra/text.hpp"
 
 namespace wane::bench {

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "spectra/random.hpp"
+#include "shared/random.hpp"
 
 namespace wane::bench {
 

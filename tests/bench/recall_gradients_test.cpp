@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -17,7 +16,7 @@ namespace {
 // relative to the difference of the losses on both sides.
 double error_of(model_settings const& asked, task const& of, std::string& where) {
   model<double> learner(asked);
-  std::mt19937 bits(3);
+  bench::random_bits bits(3);
   for (std::size_t i = 0; i < learner.weights.size(); ++i)  // away from where all are alike
     for (index n = 0; n < learner.weights[i].value.size(); ++n)
       learner.weights[i].value.data()[n] += 0.05 * (static_cast<int>(bits() % 200) - 100) / 100;
@@ -65,7 +64,7 @@ TEST(RecallGradients, AreThoseOfTheLossForEveryMemoryAndMixing) {
 }
 
 TEST(RecallTasks, AskForWhatTheySay) {
-  std::mt19937 bits(1);
+  bench::random_bits bits(1);
   task const pairs{.pairs = 5, .time = 20};
   examples const drawn = pairs.draw(3, bits);
   for (index b = 0; b < 3; ++b) {

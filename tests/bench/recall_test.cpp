@@ -29,7 +29,7 @@ TEST(Recall, LearnsToNameTheValuesOfKeysInTheSameBitsOnAnyThreads) {
     std::string const file = place.file("found.json");
     auto const result =
         recall({"--memories", "gated-delta,vla", "--pairs", "4", "--mixing", "shift", "--width",
-                "32", "--heads", "2", "--learning-rate", "3e-3", "--steps", "320", "--threads",
+                "32", "--heads", "2", "--learning-rate", "3e-3", "--steps", "400", "--threads",
                 std::to_string(threads), "--json", file});
     ASSERT_EQ(result.status, 0) << result.err;
     found[threads - 1] = experiments_in(file);
@@ -84,6 +84,9 @@ TEST(Recall, RefusesWhatItDoesNotHaveInOneLine) {
         {{"--learning-rate", "-1"}, "not a positive number"},
         {{"--mixing", "stir"}, "choose from none"},
         {{"--seed", "1,1"}, "twice"},
+        {{"--table", "vla-11", "--pairs", "8"}, "--pairs is given with --table vla-11"},
+        {{"--table", "vla-9", "--seed", "1"}, "--seed is given with --table vla-9"},
+        {{"--threads", "0"}, "from 1 to 1024"},
         {{"--save", "/nowhere"}, "is no directory"},
         {{"--json", "/nowhere/f"}, "cannot be written"}}) {
     auto const result = recall(wrong);

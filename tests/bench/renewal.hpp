@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/random_series.hpp"
-#include "spectra/random.hpp"
+#include "shared/random.hpp"
 
 namespace wane::bench {
 

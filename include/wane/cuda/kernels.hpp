@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/cuda/call/check_adjoint.hpp"
 #include "wane/cuda/call/parts.hpp"
 #include "wane/cuda/one_token/call.hpp"
 #include "wane/cuda/penalty/adjoint_call.hpp"
@@ -194,8 +193,7 @@ void queue_adjoint_of(Queue const& queue, Op const& op, sequence_view<Out> const
     Row::template adjoint<Sizes>(queue, op, output_gradient, to, memory, options);
   };
   if constexpr (has_parameters<Gradients>) {
-    index const sequences = checked_adjoint_call(op, output_gradient, gradients, options);
-    queue_with_parts(queue, gradients, op.shape(), sequences,
+    queue_with_parts(queue, gradients, op.shape(), sequences_of(op.shape(), options.packed),
                      Row::template adjoint_bytes<Sizes, std::remove_const_t<Out>>(op, options),
                      memory, adjoint);
   } else {

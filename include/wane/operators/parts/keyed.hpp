@@ -29,7 +29,7 @@ class keyed_memory {
   keyed_memory(keyed_tensors<Io> const& in, keyed_options const& options)
       : in_(in), normalise_(options.normalise), tiled_(options.groups == head_groups::tiled) {
     recurrence_shape const size = shape();
-    check_given("query", in.query), check_given("key", in.key), check_given("value", in.value);
+    check_given("value", in.value);
     check_rows("key", in.key);
     check_rows("query", in.query);
     index const groups = in.key.extent[2];
