@@ -1,25 +1,50 @@
-// An experiment: one memory, trained on one task, and how it answers fresh examples.
+// An experiment: one memory, trained on tasks, and how it answers fresh examples.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cmath>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "recall/settings.hpp"
-#include "recall/tasks.hpp"
+#include "recall/tasks/task.hpp"
 
 namespace wane::recall {
+
+// Fresh examples, and what the paper says of them: an accuracy, or bits a symbol of a text.
+struct test {
+  std::string name;
+  task of;
+  double paper = NAN;
+};
 
 struct experiment {
   model_settings model;
   training how;
-  task train;
-  std::optional<task> other = {};  // a second task to test on, with other keys
-  index tests = 15;                // batches of fresh examples
-  double paper = NAN, paper_of_other = NAN;
+  std::vector<task> stages;  // trained on one after the other, for equal numbers of steps
+  std::vector<test> tests;
+  index test_batches = 15;  // of as many tokens as those of the training
+
+  task const& trained_on() const { return stages.back(); }
+
+  // Throws wane::error where parts do not fit.
+  void check() const {
+    model.check(), how.check();
+    for (task const& t : stages) t.check();
+    for (task const& t : stages) check_vocabulary(t);
+    for (test const& t : tests) {
+      t.of.check(), check_vocabulary(t.of);
+      require(!model.positions || t.of.time <= model.time, "a model with positions is trained at ",
+              model.time, " tokens and tested at ", t.of.time, "; leave positions out");
+    }
+  }
+
+ private:
+  void check_vocabulary(task const& t) const {
+    require(t.vocabulary == model.vocabulary, "a task has ", t.vocabulary,
+            " symbols; the model has ", model.vocabulary);
+  }
 };
 
 struct point {
@@ -33,19 +58,17 @@ struct trained {
   std::vector<float> values;
 };
 struct outcome {
-  index steps = 0;
+  index steps = 0, tokens = 0;
   double seconds = 0;  // of training
-  score fresh = {}, of_other = {};
+  std::vector<score> tests = {};
   std::vector<point> curve = {};
   std::vector<trained> weights = {};
 
-  double tokens_per_second(experiment const& of) const {
-    return static_cast<double>(steps * of.how.batch * of.train.time) / seconds;
-  }
+  double tokens_per_second() const { return static_cast<double>(tokens) / seconds; }
 };
 
-// Trains and tests; the tasks and settings fit (their check()). advance(step) is called after every
-// step; where it returns false, training ends there and the model is tested as it is.
+// Trains and tests. advance(step) is called after every step; where it returns false, all ends
+// there. Throws wane::error where the parts do not fit, or a parameter is no longer a number.
 outcome run(experiment const& of, std::function<bool(index)> const& advance);
 
 }  // namespace wane::recall

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
 
 #include "recall/tape.hpp"
-#include "recall/tasks.hpp"
+#include "recall/tasks/task.hpp"
 
 namespace wane::recall {
 
@@ -17,6 +20,11 @@ tensor learned(tape<T>& on, std::size_t weight) {
   return on.record(on.weight(weight), [weight](tape<T>& back, tensor result) {
     back.weight_gradient(weight) += back.gradient(result);
   });
+}
+
+template <class T>
+tensor constant(tape<T>& on, matrix<T> value) {
+  return on.record(std::move(value), [](auto&, tensor) {});
 }
 
 template <class T>
@@ -55,6 +63,23 @@ tensor add(tape<T>& on, tensor a, tensor b) {
     back.give(a, back.gradient(result)), back.give(b, back.gradient(result));
   });
 }
+template <class T>
+tensor product(tape<T>& on, tensor a, tensor b) {
+  return on.record(on[a].cwiseProduct(on[b]), [a, b](tape<T>& back, tensor result) {
+    matrix<T> const& dy = back.gradient(result);
+    back.give(a, dy.cwiseProduct(back[b])), back.give(b, dy.cwiseProduct(back[a]));
+  });
+}
+// x with the columns of a row of weights as factors.
+template <class T>
+tensor scaled(tape<T>& on, tensor x, std::size_t weight) {
+  return on.record(on[x] * on.weight(weight).row(0).asDiagonal(),
+                   [x, weight](tape<T>& back, tensor result) {
+                     matrix<T> const& dy = back.gradient(result);
+                     back.weight_gradient(weight) += dy.cwiseProduct(back[x]).colwise().sum();
+                     back.give(x, dy * back.weight(weight).row(0).asDiagonal());
+                   });
+}
 // x + bias, a row.
 template <class T>
 tensor biased(tape<T>& on, tensor x, std::size_t bias) {
@@ -76,10 +101,9 @@ tensor each(tape<T>& on, tensor x, F const& f, Slope slope) {
 auto logistic(auto const& z) { return (1 + (-z).exp()).inverse(); }
 
 template <class T>
-tensor sigmoid(tape<T>& on, tensor x) {
+tensor exponential(tape<T>& on, tensor x) {
   return each(
-      on, x, [](auto const& z) { return logistic(z); },
-      [](auto const&, auto const& y) { return y * (1 - y); });
+      on, x, [](auto const& z) { return z.exp(); }, [](auto const&, auto const& y) { return y; });
 }
 template <class T>
 tensor silu(tape<T>& on, tensor x) {
@@ -116,24 +140,24 @@ tensor rms_norm(tape<T>& on, tensor x, std::size_t weight) {
       });
 }
 
-// Each head of each row, of `size` channels, divided by its length.
+// Each head of each row, of `size` channels, stretched to `length`.
 template <class T>
-tensor unit_heads(tape<T>& on, tensor x, index size) {
+tensor normed_heads(tape<T>& on, tensor x, index size, T length) {
   auto const rows_of = [size](matrix<T> const& of) {
     return Eigen::Map<matrix<T> const>(of.data(), of.size() / size, size);
   };
-  auto const lengths = [rows_of](matrix<T> const& of) {
-    return (rows_of(of).rowwise().squaredNorm().array() + T(1e-12)).sqrt().eval();
+  auto const stretch = [rows_of, length](matrix<T> const& of) {
+    return (length * (rows_of(of).rowwise().squaredNorm().array() + T(1e-12)).rsqrt()).eval();
   };
   matrix<T> y(on[x].rows(), on[x].cols());
   Eigen::Map<matrix<T>>(y.data(), y.size() / size, size) =
-      (rows_of(on[x]).array().colwise() / lengths(on[x])).matrix();
-  return on.record(std::move(y), [x, size, rows_of, lengths](tape<T>& back, tensor result) {
+      (rows_of(on[x]).array().colwise() * stretch(on[x])).matrix();
+  return on.record(std::move(y), [=](tape<T>& back, tensor result) {
     auto const dy = rows_of(back.gradient(result)), n = rows_of(back[result]);
-    auto const along = dy.cwiseProduct(n).rowwise().sum().array().eval();
+    auto const along = (dy.cwiseProduct(n).rowwise().sum().array() / (length * length)).eval();
     matrix<T> dx(back[x].rows(), back[x].cols());
     Eigen::Map<matrix<T>>(dx.data(), dx.size() / size, size) =
-        ((dy.array() - n.array().colwise() * along).colwise() / lengths(back[x])).matrix();
+        ((dy.array() - n.array().colwise() * along).colwise() * stretch(back[x])).matrix();
     back.give(x, std::move(dx));
   });
 }

@@ -1,14 +1,18 @@
 // wane-recall: small models trained with wane's adjoints, compared by what they recall.
 // SPDX-License-Identifier: MIT
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "recall/options.hpp"
 #include "recall/picture.hpp"
 #include "recall/report.hpp"
+#include "recall/seeds.hpp"
 #include "shared/exit_status.hpp"
 #include "shared/input.hpp"
 #include "shared/progress.hpp"
@@ -18,31 +22,84 @@ namespace {
 
 std::atomic<bool> stopped = false;
 
-// Files are whole after every experiment, so that a long run leaves what it has measured.
-void write_files(options const& asked, std::vector<measured> const& rows) {
-  if (asked.json) bench::write_file(*asked.json, json_of(rows).dump(1) + "\n");
-  if (asked.csv) bench::write_file(*asked.csv, csv_of(rows));
-  if (asked.save)
-    bench::write_file(*asked.save + "/" + file_name_of(rows.back().of), weights_of(rows.back()));
+// The rows of the --json file: those of the run that this one continues, and its own.
+class document {
+ public:
+  // Without `continues` it begins empty. Throws bench::input_error for a file of another kind.
+  document(std::optional<std::string> const& file, bool continues) : file_(file) {
+    if (!continues || !std::filesystem::exists(*file)) return;
+    json const found =
+        json::parse(bench::read_file(*file, "--json"), nullptr, /*allow_exceptions=*/false);
+    if (!found.is_object() || found.value("program", "") != "wane-recall" ||
+        !found.contains("experiments") || !found["experiments"].is_array())
+      throw bench::input_error("--resume: " + bench::in_quotes(*file) +
+                               " is no document of wane-recall");
+    rows_ = found["experiments"];
+  }
+
+  std::optional<outcome> found_of(experiment const& of) const {
+    nlohmann::json const settings = settings_of(of);  // equal in any order
+    for (json const& row : rows_)
+      if (nlohmann::json(row.value("settings", json())) == settings) return outcome_in(row);
+    return std::nullopt;
+  }
+  // The file is whole at every moment.
+  void add(measured const& m) {
+    if (!file_) return;
+    rows_.push_back(json_of(m));
+    json const all{{"program", "wane-recall"}, {"experiments", rows_}};
+    bench::write_file(*file_ + ".part", all.dump(1) + "\n");
+    std::filesystem::rename(*file_ + ".part", *file_);
+  }
+
+ private:
+  std::optional<std::string> file_;
+  json rows_ = json::array();
+};
+
+// An experiment whose numbers overflow is a row of NaN; the others go on.
+outcome run_or_diverge(experiment const& e, bench::progress& shown) {
+  try {
+    return run(e, [&](index) {
+      shown.advance();
+      return !stopped;
+    });
+  } catch (wane::error const& problem) {
+    std::fprintf(stderr, "wane-recall: %s diverged: %s\n", e.model.memory.c_str(), problem.what());
+    return {.steps = e.how.steps, .seconds = NAN, .tests = std::vector<score>(e.tests.size())};
+  }
 }
 
 int train_all(options const& asked) {
   for (int const signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { stopped = true; });
+  document kept(asked.json, asked.resume);
   std::vector<measured> rows;
   bench::progress shown;
   for (experiment const& e : asked.experiments) {
-    std::string const what = e.model.memory + ", " + std::to_string(e.train.pairs) + " pairs";
+    std::string const weights = asked.save ? *asked.save + "/" + file_name_of(e) : "";
+    auto known = kept.found_of(e);
+    if (known && (weights.empty() || std::filesystem::exists(weights))) {
+      rows.push_back({e, std::move(*known)});
+      continue;
+    }
+    std::string const what = e.model.memory + ", " + description_of(e.trained_on()) + ", seed " +
+                             std::to_string(e.model.seed);
     shown.begin(what, static_cast<std::size_t>(e.how.steps));
-    outcome const found = run(e, [&](index) {
-      shown.advance();
-      return !stopped;
-    });
+    measured m{e, run_or_diverge(e, shown)};
     if (stopped) break;
-    rows.push_back({e, found});
-    write_files(asked, rows);
+    if (!known) kept.add(m);
+    if (!weights.empty() && !m.found.weights.empty()) bench::write_file(weights, weights_of(m));
+    m.found.weights.clear();
+    rows.push_back(std::move(m));
+    if (asked.csv) bench::write_file(*asked.csv, csv_of(rows));
   }
   shown.wipe();
-  if (!rows.empty()) std::fputs(table_of(rows).c_str(), stdout);
+  if (!rows.empty()) {
+    if (asked.csv) bench::write_file(*asked.csv, csv_of(rows));
+    std::fputs(table_of(rows).c_str(), stdout);
+    if (std::string const means = seeds_of(rows); !means.empty())
+      std::fputs(("\n" + means).c_str(), stdout);
+  }
   if (asked.plot && !rows.empty() && !bench::draw(picture_of(rows), *asked.plot))
     throw bench::input_error("--plot needs gnuplot, which is not installed");
   if (!stopped) return 0;

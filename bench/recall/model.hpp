@@ -1,15 +1,16 @@
-// A model of layers, each a memory and a feed-forward part, that differ in nothing but the memory.
+// A model of layers, each a memory and a feed-forward part.
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "recall/memories.hpp"
+#include "recall/memories/make.hpp"
 #include "recall/settings.hpp"
-#include "recall/tasks.hpp"
+#include "recall/tasks/task.hpp"
 
 namespace wane::recall {
 
@@ -19,8 +20,12 @@ class model {
   explicit model(model_settings const& asked) : settings_(asked), weights(asked.seed) {
     asked.check();
     index const d = asked.width;
-    double const each = 1 / std::sqrt(static_cast<double>(d));
     double const embedding = asked.embedding_size * std::sqrt(3.);
+    auto const map = [&](std::string const& name, index in, index out) {
+      return weights.spread(name, in, out,
+                            asked.weight_size > 0 ? asked.weight_size * std::sqrt(3.)
+                                                  : 1 / std::sqrt(static_cast<double>(in)));
+    };
     token_shape const s{0, asked.time, asked.heads, d / asked.heads};
     embedding_ = weights.spread("embedding", asked.vocabulary, d, embedding);
     if (asked.positions) positions_ = weights.spread("positions", asked.time, d, embedding);
@@ -28,18 +33,19 @@ class model {
     for (index l = 0; l < asked.layers; ++l) {
       std::string const name = "layers." + std::to_string(l) + ".";
       layer own{.norm = weights.filled(name + "norm", 1, d, 1),
-                .query = weights.spread(name + "query", d, d, each),
-                .key = weights.spread(name + "key", d, d, each),
-                .value = weights.spread(name + "value", d, d, each),
-                .output = weights.spread(name + "output", d, d, each),
-                .second_norm = weights.filled(name + "second_norm", 1, d, 1),
-                .up = weights.spread(name + "up", d, asked.feed_forward, each),
-                .down = weights.spread(name + "down", asked.feed_forward, d,
-                                       1 / std::sqrt(static_cast<double>(asked.feed_forward)))};
+                .query = map(name + "query", d, d),
+                .key = map(name + "key", d, d),
+                .value = map(name + "value", d, d),
+                .output = map(name + "output", d, d),
+                .of_memory = make_memory<T>(asked.memory, weights, name + "memory", s)};
+      if (index const inner = asked.feed_forward; inner > 0) {
+        own.second_norm = weights.filled(name + "second_norm", 1, d, 1);
+        own.up = map(name + "up", d, inner);
+        own.down = map(name + "down", inner, d);
+      }
       if (asked.mix == mixing::convolution)
         for (std::size_t i = 0; i < 3; ++i)
           own.taps[i] = weights.spread(name + "taps." + "qkv"[i], 4, d, 0.5);
-      own.of_memory = make_memory<T>(asked.memory, weights, name + "memory", s);
       layers_.push_back(std::move(own));
     }
   }
@@ -53,6 +59,7 @@ class model {
     tensor x = embedding(on, of.tokens, embedding_, positions_ ? &*positions_ : nullptr, of.time);
     for (layer const& l : layers_) {
       x = add(on, x, linear(on, remembered(on, l, rms_norm(on, x, l.norm), s), l.output));
+      if (settings_.feed_forward == 0) continue;
       tensor const h = silu(on, linear(on, rms_norm(on, x, l.second_norm), l.up));
       x = add(on, x, linear(on, h, l.down));
     }
@@ -64,8 +71,9 @@ class model {
 
  private:
   struct layer {
-    std::size_t norm, query, key, value, output, second_norm, up, down, taps[3] = {};
+    std::size_t norm, query, key, value, output;
     std::unique_ptr<memory<T>> of_memory = {};
+    std::size_t second_norm = 0, up = 0, down = 0, taps[3] = {};
   };
 
   tensor remembered(tape<T>& on, layer const& l, tensor h, token_shape const& s) const {
@@ -77,7 +85,8 @@ class model {
       in.key = silu(on, convolution(on, in.key, l.taps[1], s.time));
       in.value = silu(on, convolution(on, in.value, l.taps[2], s.time));
     }
-    return (*l.of_memory)(on, in, s);
+    tensor const y = (*l.of_memory)(on, in, s);
+    return settings_.output_norm ? normed_heads(on, y, s.size, std::sqrt(T(s.size))) : y;
   }
 
   model_settings settings_;

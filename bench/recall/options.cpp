@@ -8,17 +8,20 @@
 #include <filesystem>
 #include <thread>
 
-#include "recall/tables.hpp"
+#include "recall/tables/tables.hpp"
 #include "shared/argument.hpp"
 #include "shared/exit_status.hpp"
+#include "shared/input.hpp"
 
 namespace wane::recall {
 namespace {
 
 constexpr char const* purpose =
-    "wane-recall: trains small models that differ in nothing but their memory, with wane's own\n"
-    "adjoints, and tests what they recall of fresh examples.\n\n"
-    "The model is that of the VLA paper: 2 layers of width 128 with 4 heads, learned positions, a\n"
+    "wane-recall: trains small models around each memory, with wane's own adjoints, and tests "
+    "what\n"
+    "they recall of fresh examples.\n\n"
+    "Without --table the model is that of the VLA paper: 2 layers of width 128 with 4 heads, "
+    "learned positions, a\n"
     "feed-forward part of 256, AdamW with warm-up, cosine decay and clipping, batches of 64. The\n"
     "same seed gives the same bits for any number of threads.";
 
@@ -40,68 +43,153 @@ double positive(std::string const& option, std::string const& text) {
 }
 
 struct command_line {
-  std::string table, task = "mqar", memories = "softmax,linear,vla-delta,vla", pairs = "8", length,
-                     mixing = "none", seeds = "42", steps, width = "128", heads = "4", layers = "2",
-                     rate = "3e-4", embedding = "0.02", threads;
-  bool quick = false, no_positions = false;
+  std::string tables, task = "mqar", memories, pairs = "8", length, mixing, seeds = "42", steps,
+                      width = "128", heads = "4", layers = "2", rate, embedding = "0.02", weights,
+                      threads, text;
+  bool all = false, quick = false, no_positions = false, output_norm = false;
 };
 
 mixing mixing_named(std::string const& name) {
   bench::one_of("--mixing", name, {"none", "shift", "convolution"});
-  return name == "none" ? mixing::none : name == "shift" ? mixing::shift : mixing::convolution;
+  for (mixing const mix : {mixing::none, mixing::shift})
+    if (name == name_of(mix)) return mix;
+  return mixing::convolution;
 }
 
 index whole(char const* option, std::string const& text, index low, index high) {
   return bench::whole_number(option, text, low, high);
 }
 
-experiment base_of(command_line const& asked) {
-  experiment base;
-  base.model.mix = mixing_named(asked.mixing);
-  base.model.width = whole("--width", asked.width, 1, 4096);
-  base.model.heads = whole("--heads", asked.heads, 1, 256);
-  base.model.layers = whole("--layers", asked.layers, 1, 64);
-  base.model.feed_forward = 2 * base.model.width;
-  base.model.positions = !asked.no_positions;
-  base.model.embedding_size = positive("--embedding", asked.embedding);
-  base.how.learning_rate = positive("--learning-rate", asked.rate);
-  base.how.threads = asked.threads.empty()
-                         ? std::max(1u, std::thread::hardware_concurrency())
-                         : static_cast<unsigned>(whole("--threads", asked.threads, 1, 1024));
-  base.how.steps = asked.steps.empty() ? 0 : whole("--steps", asked.steps, 1, 10'000'000);
-  return base;
+text prose_of(command_line const& asked) {
+  if (asked.text.empty()) return {};
+  text const found(bench::read_file(asked.text, "--text"));
+  if (std::ssize(*found.last) < 20'000)
+    throw bench::input_error("--text " + bench::in_quotes(asked.text) +
+                             " is short; it must have 200 000 bytes or more");
+  return found;
+}
+
+std::vector<table const*> chosen_tables(command_line const& asked) {
+  std::vector<std::string> names;
+  for (table const& t : tables()) names.push_back(t.name);
+  std::vector<table const*> found;
+  if (asked.all) {
+    for (table const& t : tables())
+      if (!t.of_text || !asked.text.empty()) found.push_back(&t);
+  } else if (!asked.tables.empty()) {
+    for (std::string const& name : names_in("--table", asked.tables, names))
+      for (table const& t : tables())
+        if (name == t.name) found.push_back(&t);
+  }
+  for (table const* t : found)
+    if (t->of_text && asked.text.empty())
+      throw bench::input_error("--table " + std::string(t->name) +
+                               " needs --text, a file of prose");
+  return found;
+}
+
+// The experiments of a table, or of the options, for the seed of `asked`.
+std::vector<experiment> of_table(table const& t, std::vector<std::string> const& memories,
+                                 wishes const& asked) {
+  std::vector<experiment> all;
+  for (std::string const& memory : memories.empty() ? t.memories : memories)
+    for (experiment& e : t.experiments(memory, asked)) all.push_back(std::move(e));
+  return all;
+}
+
+std::vector<experiment> of_options(command_line const& asked, wishes const& wish,
+                                   std::vector<std::string> const& memories) {
+  experiment own = wish.base;
+  own.model.mix = wish.mix.value_or(mixing::none);
+  own.model.width = whole("--width", asked.width, 1, 4096);
+  own.model.heads = whole("--heads", asked.heads, 1, 256);
+  own.model.layers = whole("--layers", asked.layers, 1, 64);
+  own.model.feed_forward = 2 * own.model.width;
+  own.model.positions = !asked.no_positions, own.model.output_norm = asked.output_norm;
+  own.model.embedding_size = positive("--embedding", asked.embedding);
+  if (!asked.weights.empty()) own.model.weight_size = positive("--weights", asked.weights);
+  own.how.learning_rate = wish.rate.value_or(3e-4);
+  own.how.steps = wish.steps_or(1000, 300);
+  task of;
+  of.name = bench::one_of("--task", asked.task,
+                          {"mqar", "copy", "zipf", "labels", "parity", "s3", "text"});
+  if (of.name == "text" && asked.text.empty())
+    throw bench::input_error("--task text needs --text, a file of prose");
+  std::vector<experiment> all;
+  for (std::string const& memory : memories)
+    for (auto const pairs : bench::whole_numbers("--pairs", asked.pairs, 1, 1000)) {
+      of.pairs = static_cast<int>(pairs);
+      of.time = !asked.length.empty() ? whole("--length", asked.length, 1, 1 << 20)
+                : of.name == "mqar"   ? of.least_time()
+                : of.is_of_lags()     ? 1000
+                                      : 64;
+      experiment& e = all.emplace_back(own);
+      e.model.memory = memory, e.model.time = of.time;
+      test fresh{"", of};
+      if (of.name == "text") {
+        of = wish.prose.trained_on(of.time), fresh.of = wish.prose.tested_on(of.time);
+        e.model.vocabulary = wish.prose.vocabulary;
+      }
+      e.stages = {of}, e.tests = {fresh};
+      if (!of.is_of_pairs()) break;
+    }
+  return all;
 }
 
 std::vector<experiment> experiments_of(command_line const& asked) {
-  experiment const base = base_of(asked);
-  auto const memories = names_in("--memories", asked.memories, memory_names());
+  auto const chosen = chosen_tables(asked);
+  auto const memories =
+      asked.memories.empty() && !chosen.empty()
+          ? std::vector<std::string>()
+          : names_in("--memories",
+                     asked.memories.empty() ? "softmax,linear,vla-delta,vla" : asked.memories,
+                     memory_names());
+  wishes wish;
+  if (!asked.mixing.empty()) wish.mix = mixing_named(asked.mixing);
+  if (!asked.steps.empty()) wish.steps = whole("--steps", asked.steps, 1, 10'000'000);
+  if (!asked.rate.empty()) wish.rate = positive("--learning-rate", asked.rate);
+  wish.quick = asked.quick, wish.prose = prose_of(asked);
+  wish.base.how.threads = asked.threads.empty()
+                              ? std::max(1u, std::thread::hardware_concurrency())
+                              : static_cast<unsigned>(whole("--threads", asked.threads, 1, 1024));
   auto const seeds = bench::whole_numbers("--seed", asked.seeds, 0, 0xffffffff);
   std::vector<experiment> all;
-  for (auto const seed : seeds) {
-    experiment own = base;
-    own.model.seed = static_cast<unsigned>(seed);
-    if (!asked.table.empty()) {
-      bench::one_of("--table", asked.table, table_names());
-      for (experiment& e : recall::experiments_of(asked.table, own, memories))
-        if (!asked.quick || all.empty() || all.back().model.memory != e.model.memory ||
-            all.back().model.seed != own.model.seed)
-          all.push_back(std::move(e));
-      continue;
+  auto const add = [&](std::vector<experiment> const& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  for (table const* t : chosen)
+    for (auto const seed : t->has_seeds ? decltype(seeds){0} : seeds) {  // which it replaces
+      wish.base.model.seed = static_cast<unsigned>(seed);
+      add(of_table(*t, memories, wish));
     }
-    own.train.name = bench::one_of("--task", asked.task, {"mqar", "copy"});
-    if (own.how.steps == 0) own.how.steps = 1000;
-    for (std::string const& memory : memories)
-      for (auto const pairs : bench::whole_numbers("--pairs", asked.pairs, 1, 1000)) {
-        experiment& e = all.emplace_back(own);
-        e.model.memory = memory;
-        e.train.pairs = static_cast<int>(pairs);
-        bool const copies = own.train.name == "copy";
-        e.train.time = e.model.time = asked.length.empty()
-                                          ? (copies ? 64 : 3 * pairs + 1)
-                                          : whole("--length", asked.length, 1, 1 << 20);
-      }
+  for (auto const seed : chosen.empty() ? seeds : decltype(seeds)()) {
+    wish.base.model.seed = static_cast<unsigned>(seed);
+    add(of_options(asked, wish, memories));
   }
   return all;
+}
+
+// Options that would have no effect.
+void refuse_idle_options(CLI::App const& app, command_line const& asked) {
+  auto const refuse = [&](char const* option, std::string const& why) {
+    if (app.count(option) > 0) throw bench::input_error(std::string(option) + " is given " + why);
+  };
+  auto const chosen = chosen_tables(asked);
+  if (asked.all) refuse("--table", "with --all, which has all tables; leave one of them out");
+  bool reads_text = asked.task == "text" && chosen.empty();
+  for (table const* t : chosen) {
+    std::string const why =
+        "with --table " + std::string(t->name) + ", which has its own; leave one of them out";
+    for (char const* option : {"--task", "--pairs", "--length", "--width", "--heads", "--layers",
+                               "--embedding", "--weights", "--no-positions", "--output-norm"})
+      refuse(option, why);
+    if (t->has_seeds && !asked.all) refuse("--seed", why);
+    reads_text |= t->of_text;
+  }
+  if (!reads_text) refuse("--text", "with tasks that read no text; leave it out");
+  if (chosen.size() > 1) refuse("--plot", "with several tables; a picture is of one");
+  if (asked.task != "mqar" && asked.task != "zipf" && asked.task != "labels")
+    refuse("--pairs", "with --task " + asked.task + ", which has none; leave it out");
 }
 
 }  // namespace
@@ -110,30 +198,43 @@ std::optional<options> read_options(int argc, char const* const* argv) {
   CLI::App app(purpose);
   command_line asked;
   options found;
-  app.add_option("--table", asked.table,
-                 "A table of a paper, its numbers beside: vla-7, vla-9, vla-11, vla-13, vla-fig6");
-  app.add_option("--task", asked.task, "mqar: the values of keys; copy [mqar]");
+  std::string names, memories;
+  for (table const& t : tables())
+    names += (names.empty() ? "" : "\n") + std::string(t.name) + ": " + t.what;
+  for (std::string const& name : memory_names()) memories += (memories.empty() ? "" : ", ") + name;
+  app.add_option("--table", asked.tables,
+                 "Tables of papers, a list, their numbers beside:\n" + names);
+  app.add_flag("--all", asked.all, "All tables; those of prose where there is a --text");
+  app.add_option("--task", asked.task,
+                 "mqar: the values of keys; copy; zipf, labels: of keys far back; parity, s3:\n"
+                 "products; text [mqar]");
+  app.add_option("--text", asked.text, "A file of prose, for the task text; a tenth is for tests");
   app.add_option(
       "--memories", asked.memories,
-      "A list of softmax, linear, delta, gated-delta, gla, mamba2, vla-delta (eq. 4 of the VLA\n"
-      "paper), vla (rls), vla-unit, vla-quotient (eq. 11) [" +
-          asked.memories + "]");
+      "A list of " + memories + " [softmax,linear,vla-delta,vla, or those of the table]");
   app.add_option("--pairs", asked.pairs, "Pairs of a key and a value, a list [8]");
-  app.add_option("--length", asked.length, "Tokens of a sequence [3 pairs + 1; copy: 64]");
-  app.add_option("--mixing", asked.mixing,
-                 "What a token sees of its neighbours before the memory: none, shift (keys are\n"
-                 "those of the token before), convolution (of 4 tokens, and SiLU) [none]");
+  app.add_option("--length", asked.length,
+                 "Tokens of a sequence [3 pairs + 1; lags: 1000; else 64]");
+  app.add_option(
+      "--mixing", asked.mixing,
+      "What a token sees of its neighbours before the memory: none, shift (keys are\n"
+      "those of the token before), convolution (of 4 tokens, and SiLU) [none, or that of\n"
+      "the table]");
   app.add_option("--steps", asked.steps, "Steps of training [1000, or the table's]");
   app.add_option("--seed", asked.seeds, "A list [42]");
   app.add_option("--width", asked.width, "[128]");
   app.add_option("--heads", asked.heads, "[4]");
   app.add_option("--layers", asked.layers, "[2]");
-  app.add_option("--learning-rate", asked.rate, "[3e-4]");
+  app.add_option("--learning-rate", asked.rate, "[3e-4, or the table's]");
   app.add_option("--embedding", asked.embedding, "Size of the first embeddings [0.02]");
+  app.add_option("--weights", asked.weights, "Size of the first weights [1/sqrt(3 inputs)]");
   app.add_flag("--no-positions", asked.no_positions, "No learned positions");
+  app.add_flag("--output-norm", asked.output_norm, "Outputs of heads have one length");
   app.add_option("--threads", asked.threads, "[all cores]");
-  app.add_flag("--quick", asked.quick, "The first column of a table alone, and 300 steps");
+  app.add_flag("--quick", asked.quick, "A small version: fewer columns, tokens and steps");
   app.add_option("--json", found.json, "Also write results and curves to this file");
+  app.add_flag("--resume", found.resume,
+               "Do not repeat the experiments that are in the --json file");
   app.add_option("--csv", found.csv, "Also write results to this file");
   app.add_option("--plot", found.plot, "Also draw accuracies to this file (SVG, by gnuplot)");
   app.add_option("--save", found.save,
@@ -146,18 +247,11 @@ std::optional<options> read_options(int argc, char const* const* argv) {
   if (found.save && !std::filesystem::is_directory(*found.save))
     throw bench::input_error("--save " + bench::in_quotes(*found.save) +
                              " is no directory; give one that exists");
-  if (asked.quick && asked.steps.empty()) asked.steps = "300";
-  for (char const* const option : {"--task", "--pairs", "--length", "--seed"}) {
-    bool const sets = asked.table == "vla-9" || std::string(option) != "--seed";
-    if (!asked.table.empty() && sets && app.count(option) > 0)
-      throw bench::input_error(std::string(option) + " is given with --table " + asked.table +
-                               ", which has its own; leave one of them out");
-  }
+  if (found.resume && !found.json)
+    throw bench::input_error("--resume needs --json, the file of the run that it continues");
+  refuse_idle_options(app, asked);
   found.experiments = experiments_of(asked);
-  for (experiment const& e : found.experiments) {
-    e.train.check(), e.model.check(), e.how.check();
-    if (e.other) e.other->check();
-  }
+  for (experiment const& e : found.experiments) e.check();  // before any work is done
   return found;
 }
 

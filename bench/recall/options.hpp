@@ -13,6 +13,7 @@ namespace wane::recall {
 struct options {
   std::vector<experiment> experiments;
   std::optional<std::string> json, csv, plot, save;
+  bool resume = false;
 };
 
 // Empty if help was requested and has been printed. Throws bench::input_error.

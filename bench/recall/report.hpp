@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <string>
 #include <vector>
 
@@ -19,56 +21,51 @@ struct measured {
   outcome found;
 };
 
-inline char const* name_of(mixing mix) {
-  return mix == mixing::none ? "none" : mix == mixing::shift ? "shift" : "convolution";
+inline double bits_of(score const& of) { return of.mean_loss() / std::numbers::ln2; }
+// "mqar, 8 pairs", "text".
+inline std::string description_of(task const& of) {
+  return of.name + (of.is_of_pairs() ? ", " + std::to_string(of.pairs) + " pairs" : "") +
+         (of.name == "zipf" ? ", lag^-" + bench::formatted("%g", of.exponent) : "");
 }
 
-// Accuracies stand beside the paper's, where it has them.
+// Calls use(row, test, score) for every test of every experiment.
+template <class Use>
+void for_each_test(std::vector<measured> const& rows, Use const& use) {
+  for (measured const& m : rows)
+    for (std::size_t i = 0; i < m.of.tests.size(); ++i) use(m, m.of.tests[i], m.found.tests[i]);
+}
+
+// A line for each test. The paper's number is an accuracy, or for a text bits.
 inline std::string table_of(std::vector<measured> const& rows) {
   auto const fraction = [](double x) {
     return std::isnan(x) ? std::string("-") : bench::formatted("%.3f", x);
   };
-  bool other = false, paper = false;
-  for (measured const& m : rows) other |= m.of.other.has_value(), paper |= !std::isnan(m.of.paper);
-  bench::table_cells lines{{"memory", "mixing", "task", "pairs", "tokens", "seed", "steps"}};
-  auto const head = [&](char const* name, bool present) {
-    if (present) lines[0].push_back(name);
-  };
-  head("accuracy", true), head("paper", paper), head("other keys", other);
-  head("paper ", paper && other), head("loss", true), head("tokens/s", true), head("seconds", true);
-  for (auto const& [of, found] : rows) {
-    std::vector<std::string> cells{of.model.memory,
-                                   name_of(of.model.mix),
-                                   of.train.name,
-                                   std::to_string(of.train.pairs),
-                                   std::to_string(of.train.time),
-                                   std::to_string(of.model.seed),
-                                   std::to_string(found.steps),
-                                   fraction(found.fresh.accuracy())};
-    if (paper) cells.push_back(fraction(of.paper));
-    if (other) cells.push_back(of.other ? fraction(found.of_other.accuracy()) : "-");
-    if (paper && other) cells.push_back(fraction(of.paper_of_other));
-    cells.push_back(bench::formatted("%.3f", found.fresh.mean_loss()));
-    cells.push_back(bench::formatted("%.0f", found.tokens_per_second(of)));
-    cells.push_back(bench::formatted("%.1f", found.seconds));
-    lines.push_back(std::move(cells));
-  }
+  bench::table_cells lines{{"memory", "mixing", "task", "tokens", "test", "seed", "steps",
+                            "accuracy", "bits", "paper", "tokens/s", "seconds"}};
+  for_each_test(rows, [&](measured const& m, test const& t, score const& s) {
+    lines.push_back({m.of.model.memory, name_of(m.of.model.mix), description_of(t.of),
+                     std::to_string(t.of.time), t.name.empty() ? "fresh" : t.name,
+                     std::to_string(m.of.model.seed), std::to_string(m.found.steps),
+                     fraction(s.accuracy()), fraction(bits_of(s)), fraction(t.paper),
+                     bench::formatted("%.0f", m.found.tokens_per_second()),
+                     bench::formatted("%.1f", m.found.seconds)});
+  });
   return bench::aligned(lines);
 }
 
 inline std::string csv_of(std::vector<measured> const& rows) {
   std::string text =
-      "memory,mixing,task,pairs,tokens,seed,steps,accuracy,paper,accuracy_other_keys,"
-      "paper_other_keys,loss,tokens_per_second,seconds\n";
+      "memory,mixing,task,pairs,tokens,test,seed,steps,accuracy,bits,paper,tokens_per_second,"
+      "seconds\n";
   auto const number = [](double x) { return std::isnan(x) ? std::string() : bench::exact(x); };
-  for (auto const& [of, found] : rows)
-    text += of.model.memory + ',' + name_of(of.model.mix) + ',' + of.train.name + ',' +
-            std::to_string(of.train.pairs) + ',' + std::to_string(of.train.time) + ',' +
-            std::to_string(of.model.seed) + ',' + std::to_string(found.steps) + ',' +
-            number(found.fresh.accuracy()) + ',' + number(of.paper) + ',' +
-            (of.other ? number(found.of_other.accuracy()) : "") + ',' + number(of.paper_of_other) +
-            ',' + number(found.fresh.mean_loss()) + ',' + number(found.tokens_per_second(of)) +
-            ',' + number(found.seconds) + '\n';
+  for_each_test(rows, [&](measured const& m, test const& t, score const& s) {
+    text += m.of.model.memory + ',' + name_of(m.of.model.mix) + ',' + t.of.name + ',' +
+            (t.of.is_of_pairs() ? std::to_string(t.of.pairs) : "") + ',' +
+            std::to_string(t.of.time) + ',' + t.name + ',' + std::to_string(m.of.model.seed) + ',' +
+            std::to_string(m.found.steps) + ',' + number(s.accuracy()) + ',' + number(bits_of(s)) +
+            ',' + number(t.paper) + ',' + number(m.found.tokens_per_second()) + ',' +
+            number(m.found.seconds) + '\n';
+  });
   return text;
 }
 
@@ -84,46 +81,90 @@ inline std::string weights_of(measured const& m) {
   return bench::safetensors_of(all);
 }
 inline std::string file_name_of(experiment const& of) {
-  return of.model.memory + '-' + name_of(of.model.mix) + '-' + of.train.name + '-' +
-         std::to_string(of.train.pairs) + "-pairs-" + std::to_string(of.train.time) +
-         "-tokens-seed-" + std::to_string(of.model.seed) + ".safetensors";
+  task const& t = of.trained_on();
+  return of.model.memory + '-' + name_of(of.model.mix) + '-' + t.name +
+         (t.is_of_pairs() ? '-' + std::to_string(t.pairs) + "-pairs" : "") +
+         (t.name == "zipf" ? bench::formatted("-%g", t.exponent) : "") + '-' +
+         std::to_string(t.time) + "-tokens-" + std::to_string(of.how.steps) + "-steps-seed-" +
+         std::to_string(of.model.seed) + ".safetensors";
 }
 
-inline nlohmann::ordered_json json_of(std::vector<measured> const& rows) {
-  nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  auto const number = [](double x) -> nlohmann::ordered_json {
-    if (std::isnan(x)) return nullptr;
-    return x;
-  };
-  for (auto const& [of, found] : rows) {
-    nlohmann::ordered_json curve = nlohmann::ordered_json::array();
-    for (point const& p : found.curve)
-      curve.push_back({{"step", p.step}, {"loss", p.loss}, {"accuracy", p.accuracy}});
-    nlohmann::ordered_json row{{"memory", of.model.memory},
-                               {"mixing", name_of(of.model.mix)},
-                               {"task", of.train.name},
-                               {"pairs", of.train.pairs},
-                               {"tokens", of.train.time},
-                               {"seed", of.model.seed},
-                               {"width", of.model.width},
-                               {"heads", of.model.heads},
-                               {"layers", of.model.layers},
-                               {"embedding_size", of.model.embedding_size},
-                               {"learning_rate", of.how.learning_rate},
-                               {"batch", of.how.batch},
-                               {"steps", found.steps},
-                               {"accuracy", found.fresh.accuracy()},
-                               {"paper", number(of.paper)},
-                               {"loss", found.fresh.mean_loss()},
-                               {"seconds", found.seconds},
-                               {"training", curve}};
-    if (of.other) {
-      row["accuracy_other_keys"] = found.of_other.accuracy();
-      row["paper_other_keys"] = number(of.paper_of_other);
+using json = nlohmann::ordered_json;
+
+// Everything that an experiment's results follow from.
+inline json settings_of(experiment const& of) {
+  auto const task_json = [](task const& t) {
+    json one{{"task", t.name}, {"tokens", t.time}};
+    if (t.is_of_pairs()) one["pairs"] = t.pairs, one["keys"] = {t.first_key, t.keys};
+    if (t.name == "zipf") one["exponent"] = t.exponent;
+    if (t.name == "labels") one["mentions"] = t.mentions;
+    if (t.is_of_lags() || t.name == "text") one["lags"] = {t.least_lag, t.most_lag};
+    if (t.prose) {  // FNV-1a of its symbols
+      std::uint64_t hash = 0xcbf29ce484222325;
+      for (int const symbol : *t.prose)
+        hash = (hash ^ static_cast<std::uint64_t>(symbol)) * 0x100000001b3;
+      one["text"] = hash;
     }
-    all.push_back(std::move(row));
+    return one;
+  };
+  json stages = json::array(), tests = json::array();
+  for (task const& t : of.stages) stages.push_back(task_json(t));
+  for (test const& t : of.tests) tests.push_back(task_json(t.of));
+  return {{"memory", of.model.memory},
+          {"mixing", name_of(of.model.mix)},
+          {"seed", of.model.seed},
+          {"steps", of.how.steps},
+          {"batch", of.how.batch},
+          {"learning_rate", of.how.learning_rate},
+          {"weight_decay", of.how.weight_decay},
+          {"width", of.model.width},
+          {"heads", of.model.heads},
+          {"layers", of.model.layers},
+          {"feed_forward", of.model.feed_forward},
+          {"vocabulary", of.model.vocabulary},
+          {"positions", of.model.positions},
+          {"output_norm", of.model.output_norm},
+          {"embedding_size", of.model.embedding_size},
+          {"weight_size", of.model.weight_size},
+          {"stages", stages},
+          {"tested_on", tests},
+          {"test_batches", of.test_batches}};
+}
+
+inline json json_of(measured const& m) {
+  json curve = json::array(), tests = json::array();
+  for (point const& p : m.found.curve)
+    curve.push_back({{"step", p.step}, {"loss", p.loss}, {"accuracy", p.accuracy}});
+  for (std::size_t i = 0; i < m.of.tests.size(); ++i) {
+    test const& t = m.of.tests[i];
+    score const& s = m.found.tests[i];
+    json row{{"test", t.name}, {"tokens", t.of.time}};
+    if (t.of.is_of_pairs()) row["pairs"] = t.of.pairs;
+    row["accuracy"] = s.accuracy(), row["loss"] = s.mean_loss(), row["questions"] = s.asked;
+    row["paper"] = std::isnan(t.paper) ? json() : json(t.paper);
+    tests.push_back(std::move(row));
   }
-  return {{"program", "wane-recall"}, {"experiments", all}};
+  return {{"task", m.of.trained_on().name},
+          {"settings", settings_of(m.of)},
+          {"seconds", m.found.seconds},
+          {"tokens_trained_on", m.found.tokens},
+          {"tests", tests},
+          {"training", curve}};
+}
+
+// What a row of such a document found, without weights.
+inline outcome outcome_in(json const& row) {
+  auto const number = [](json const& x) { return x.is_null() ? NAN : x.get<double>(); };
+  outcome found{.steps = row.at("settings").at("steps"),
+                .tokens = row.at("tokens_trained_on"),
+                .seconds = row.at("seconds")};
+  for (json const& t : row.at("tests")) {
+    double const asked = number(t.at("questions"));
+    found.tests.push_back({number(t.at("loss")) * asked, number(t.at("accuracy")) * asked, asked});
+  }
+  for (json const& p : row.at("training"))
+    found.curve.push_back({p.at("step"), number(p.at("loss")), number(p.at("accuracy"))});
+  return found;
 }
 
 }  // namespace wane::recall

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cmath>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
@@ -25,21 +25,32 @@ template <class T>
 struct parameter {
   std::string name;
   matrix<T> value;
+  bool decays;  // towards 0 by weight decay: maps and embeddings do, rates, biases and norms do not
 };
 // The parameters of a model, in the order in which its layers ask for them. Gradients and moments
-// are matrices in the same order.
+// are matrices in the same order. A parameter's first numbers follow from the seed and its name:
+// models of one seed that share a part begin with the same numbers in it.
 template <class T>
 class parameters {
  public:
-  explicit parameters(unsigned seed) : bits_(seed) {}
+  explicit parameters(unsigned seed) : seed_(seed) {}
 
-  // Numbers evenly spread over [-reach, reach], or all the same. Returns the place in the list.
+  // Numbers evenly spread over [-reach, reach]. Returns the place in the list.
   std::size_t spread(std::string const& name, index rows, index columns, double reach) {
-    auto const even = [&] { return T(reach * (2 * spectra::unit_uniform(bits_) - 1)); };
-    return add(name, matrix<T>::NullaryExpr(rows, columns, even));
+    return add(name, T(reach) * even(name, rows, columns), true);
+  }
+  // Given numbers, without weight decay: rates, biases, norms.
+  std::size_t given(std::string const& name, matrix<T> const& values) {
+    return add(name, values, false);
   }
   std::size_t filled(std::string const& name, index rows, index columns, double with) {
-    return add(name, matrix<T>::Constant(rows, columns, T(with)));
+    return given(name, matrix<T>::Constant(rows, columns, T(with)));
+  }
+  // Even numbers in [-1, 1) that belong to the name.
+  matrix<T> even(std::string const& name, index rows, index columns) const {
+    bench::random_bits bits(bits_of(name));
+    auto const next = [&] { return T(2 * spectra::unit_uniform(bits) - 1); };
+    return matrix<T>::NullaryExpr(rows, columns, next);
   }
   auto begin() const { return list_.begin(); }
   auto end() const { return list_.end(); }
@@ -53,12 +64,18 @@ class parameters {
   }
 
  private:
-  std::size_t add(std::string const& name, matrix<T> value) {
-    list_.push_back({name, std::move(value)});
+  std::size_t add(std::string const& name, matrix<T> value, bool decays) {
+    list_.push_back({name, std::move(value), decays});
     return list_.size() - 1;
   }
+  // FNV-1a of the name, from the seed on.
+  std::uint64_t bits_of(std::string const& name) const {
+    std::uint64_t hash = 0xcbf29ce484222325 ^ seed_;
+    for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    return hash;
+  }
 
-  bench::random_bits bits_;
+  std::uint64_t seed_;
   std::deque<parameter<T>> list_;
 };
 

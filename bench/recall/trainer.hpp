@@ -30,7 +30,8 @@ class adamw {
       auto w = of[i].value.array(), m = mean_[i].array(), v = square_[i].array();
       auto const g = gradients[i].array() * clipped;
       m += T(0.1) * (g - m), v += T(0.001) * (g.square() - v);
-      w -= T(rate * how_.weight_decay) * w + first * m / ((second * v).sqrt() + T(1e-8));
+      if (of[i].decays) w -= T(rate * how_.weight_decay) * w;
+      w -= first * m / ((second * v).sqrt() + T(1e-8));
     }
   }
   double rate() const {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -28,7 +30,7 @@ TEST(Recall, LearnsToNameTheValuesOfKeysInTheSameBitsOnAnyThreads) {
   for (int threads : {1, 2}) {
     std::string const file = place.file("found.json");
     auto const result =
-        recall({"--memories", "gated-delta,vla", "--pairs", "4", "--mixing", "shift", "--width",
+        recall({"--memories", "gated-delta,delta", "--pairs", "4", "--mixing", "shift", "--width",
                 "32", "--heads", "2", "--learning-rate", "3e-3", "--steps", "400", "--threads",
                 std::to_string(threads), "--json", file});
     ASSERT_EQ(result.status, 0) << result.err;
@@ -36,9 +38,9 @@ TEST(Recall, LearnsToNameTheValuesOfKeysInTheSameBitsOnAnyThreads) {
   }
   for (std::size_t i = 0; i < 2; ++i) {
     json const &one = found[0][i], &two = found[1][i];
-    EXPECT_GE(double(one["accuracy"]), 0.999) << one["memory"];
-    EXPECT_EQ(one["training"], two["training"]) << one["memory"];
-    EXPECT_EQ(one["loss"], two["loss"]) << one["memory"];
+    EXPECT_GE(double(one["tests"][0]["accuracy"]), 0.999) << one["settings"]["memory"];
+    EXPECT_EQ(one["training"], two["training"]) << one["settings"]["memory"];
+    EXPECT_EQ(one["tests"], two["tests"]) << one["settings"]["memory"];
     EXPECT_GT(double(one["training"][0]["loss"]), 4 * double(one["training"].back()["loss"]));
   }
 }
@@ -53,11 +55,12 @@ TEST(Recall, PutsThePapersNumbersBesideItsOwn) {
   EXPECT_NE(result.out.find("1.000"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("0.945"), std::string::npos) << result.out;
   std::string const csv = content_of(table);
-  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5) << csv;
   auto const rows = experiments_in(document);
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0]["paper_other_keys"], 0.945);
-  EXPECT_TRUE(rows[1]["paper"].is_null()) << "the paper has no GLA";
+  EXPECT_EQ(rows[0]["tests"][1]["test"], "other keys");
+  EXPECT_EQ(rows[0]["tests"][1]["paper"], 0.945);
+  EXPECT_TRUE(rows[1]["tests"][0]["paper"].is_null()) << "the paper has no GLA";
   EXPECT_NE(content_of(svg).find("vla"), std::string::npos);
 }
 
@@ -67,10 +70,86 @@ TEST(Recall, SavesWeightsWhoseDecaysWaneSpectraReads) {
                               "--width", "16", "--heads", "2", "--save", place.file(".")});
   ASSERT_EQ(result.status, 0) << result.err;
   std::string const file =
-      place.file("gated-delta-none-mqar-4-pairs-13-tokens-seed-42.safetensors");
+      place.file("gated-delta-none-mqar-4-pairs-13-tokens-5-steps-seed-42.safetensors");
   auto const read = run(WANE_SPECTRA, {"--checkpoint", file, "--json", place.file("rates.json")});
   EXPECT_EQ(read.status, 0) << read.err;
   EXPECT_NE(read.out.find("layers.0.memory"), std::string::npos) << read.out;
+}
+
+TEST(Recall, TablesTrainWhatTheySayAndSumUpSeeds) {
+  scratch const place;
+  std::string const file = place.file("found.json");
+  std::string text;
+  for (int n = 0; n < 30'000; ++n) text += "of words " + std::to_string(n % 97) + '\n';
+  std::string const prose = place.write("prose.txt", text);
+  struct {
+    char const *table, *memories;
+    std::vector<std::string> tests;
+  } const tables[] = {{"post-2", "retnet,retnet-post", {"1 T", "2 T", "4 T", "8 T"}},
+                      {"vort-1", "power-law", {"lag to 100", "lag to 1000", "lag above 1000"}},
+                      {"vort-2", "exponential", {"lag to 50", "lag to 500", "lag above 500"}},
+                      {"vort-3", "mixture-5", {"from 0", "from 256"}},
+                      {"stlt-4", "laplace-16", {""}}};
+  for (auto const& [table, memories, tests] : tables) {
+    std::vector<std::string> arguments{"--table", table,     "--memories", memories,
+                                       "--quick", "--steps", "1",          "--seed",
+                                       "1,2",     "--json",  file};
+    if (std::string(table) == "vort-3" || std::string(table) == "stlt-4")
+      arguments.insert(arguments.end(), {"--text", prose});
+    auto const result = recall(arguments);
+    ASSERT_EQ(result.status, 0) << result.err;
+    auto const rows = experiments_in(file);
+    ASSERT_EQ(rows.size(), std::string(table) == "post-2" ? 4u : 2u) << table;
+    for (json const& row : rows) {
+      std::vector<std::string> names;
+      for (json const& t : row["tests"]) names.push_back(t["test"]);
+      EXPECT_EQ(names, tests) << table;
+    }
+    EXPECT_NE(result.out.find("95 % within"), std::string::npos) << result.out;
+    EXPECT_EQ(result.out.find("what PoST adds") != std::string::npos,
+              std::string(table) == "post-2");
+  }
+}
+
+TEST(Recall, ContinuesARunWhereItEnded) {
+  scratch const place;
+  std::string const file = place.file("found.json");
+  std::vector<std::string> const first{"--memories", "linear", "--pairs", "4",  "--steps", "3",
+                                       "--width",    "16",     "--json",  file, "--resume"};
+  ASSERT_EQ(recall(first).status, 0);
+  json before = json::parse(content_of(file));
+  before["experiments"][0]["seconds"] = 1234.5;  // would change if it ran once more
+  place.write("found.json", before.dump());
+  auto more = first;
+  more[1] = "linear,delta";
+  auto const result = recall(more);
+  ASSERT_EQ(result.status, 0) << result.err;
+  json const after = json::parse(content_of(file));
+  ASSERT_EQ(after["experiments"].size(), 2u) << after.dump(1);
+  EXPECT_EQ(after["experiments"][0], before["experiments"][0]);
+  EXPECT_EQ(after["experiments"][1]["settings"]["memory"], "delta");
+  more[5] = "4";  // other steps are other experiments; the file keeps all
+  ASSERT_EQ(recall(more).status, 0);
+  auto const all = experiments_in(file);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0], before["experiments"][0]);
+  EXPECT_EQ(all[2]["settings"]["steps"], 4);
+  place.write("found.json", R"({"program": "wane-claims"})");
+  EXPECT_NE(recall(first).err.find("is no document of wane-recall"), std::string::npos);
+}
+
+// Every table, as its --quick promises: in all a quarter of an hour on two cores.
+TEST(Recall, AllTablesTakeAQuarterOfAnHourSlow) {
+  scratch const place;
+  std::vector<std::string> arguments{"--all", "--quick", "--json", place.file("found.json")};
+  std::string const text = WANE_SOURCE_DIR "/../shared/data/kjv.txt";
+  if (std::filesystem::exists(text)) arguments.insert(arguments.end(), {"--text", text});
+  auto const start = std::chrono::steady_clock::now();
+  auto const result = recall(arguments);
+  double const minutes =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / 60;
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_LT(minutes, 15);
 }
 
 TEST(Recall, RefusesWhatItDoesNotHaveInOneLine) {
@@ -86,6 +165,17 @@ TEST(Recall, RefusesWhatItDoesNotHaveInOneLine) {
         {{"--seed", "1,1"}, "twice"},
         {{"--table", "vla-11", "--pairs", "8"}, "--pairs is given with --table vla-11"},
         {{"--table", "vla-9", "--seed", "1"}, "--seed is given with --table vla-9"},
+        {{"--table", "vla-11,vla-11"}, "twice"},
+        {{"--table", "post-2", "--width", "8"}, "--width is given with --table post-2"},
+        {{"--table", "vort-3"}, "--table vort-3 needs --text"},
+        {{"--task", "text"}, "--task text needs --text"},
+        {{"--task", "copy", "--pairs", "4"}, "--pairs is given with --task copy"},
+        {{"--all", "--table", "vla-7"}, "--table is given with --all"},
+        {{"--table", "vla-7,vla-9", "--plot", "p.svg"}, "a picture is of one"},
+        {{"--task", "text", "--text", "/nowhere"}, "/nowhere"},
+        {{"--text", "/nowhere"}, "--text is given with tasks that read no text"},
+        {{"--resume"}, "--resume needs --json"},
+        {{"--task", "zipf", "--pairs", "60", "--length", "100"}, "at least 720"},
         {{"--threads", "0"}, "from 1 to 1024"},
         {{"--save", "/nowhere"}, "is no directory"},
         {{"--json", "/nowhere/f"}, "cannot be written"}}) {
