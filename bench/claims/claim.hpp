@@ -69,5 +69,8 @@ std::vector<claim> vla_capacity_claims();
 // Claims about a trained model. It was trained on sequences of `trained_on` tokens.
 std::vector<claim> post_trained_claims(std::vector<decay_layer> const& layers,
                                        std::int64_t trained_on);
+// Claims about models that wane-recall trained, from its JSON document: those whose experiments are
+// in it. Throws input_error for another document.
+std::vector<claim> recall_claims(std::string const& document);
 
 }  // namespace wane::bench

@@ -42,6 +42,7 @@ std::vector<claim> all_claims() {
 struct options {
   std::string only;
   std::optional<std::string> json;
+  std::string trained;
   bool timings = false, takes_long = false;
   std::vector<std::string> checkpoint;
   std::int64_t trained_on = 2048;  // as PoST's models
@@ -54,6 +55,9 @@ void run(options const& asked) {
     auto const layers = decay_layers(checkpoint(asked.checkpoint), {});
     for (auto const& one : post_trained_claims(layers, asked.trained_on)) claims.push_back(one);
   }
+  if (!asked.trained.empty())
+    for (auto const& one : recall_claims(read_file(asked.trained, "--trained")))
+      claims.push_back(one);
   auto const both = [](std::vector<claim> first, std::vector<claim> const& second) {
     first.insert(first.end(), second.begin(), second.end());
     return first;
@@ -121,6 +125,9 @@ int main(int argc, char** argv) {
     app.add_option("--trained-on", asked.trained_on, "Its tokens in a sequence [2048]")
         ->needs(files)
         ->check(CLI::Range(std::int64_t{2}, std::int64_t{1} << 53));
+    app.add_option("--trained", asked.trained,
+                   "Also the claims about models that wane-recall trained, from its --json file\n"
+                   "(docs/recall.md)");
     if (parse(app, argc, argv)) run(asked);
     return 0;
   });
