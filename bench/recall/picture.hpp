@@ -100,7 +100,8 @@ inline std::string picture_of(std::vector<measured> const& rows) {
          x_axis +
          (text ? "set ylabel 'bits a character'\n"
                : "set yrange [-0.02:1.02]\nset ylabel 'answers that are right'\n") +
-         "set title 'solid: measured, bars: all seeds; dashed: the paper'\n" + blocks + plots + "\n";
+         "set title 'solid: measured, bars: all seeds; dashed: the paper'\n" + blocks + plots +
+         "\n";
 }
 
 }  // namespace wane::recall
