@@ -135,9 +135,9 @@ TEST(WaneClaims, TakesTheTimeOfATaperWhenAsked) {
 // An experiment as wane-recall --json writes it.
 json trained(std::string const& memory, std::string const& mixing, std::string const& task,
              unsigned seed, std::string const& test, int pairs, double accuracy) {
-  return {{"task", task},
-          {"settings", {{"memory", memory}, {"mixing", mixing}, {"seed", seed}, {"steps", 1000}}},
-          {"tests", {{{"test", test}, {"pairs", pairs}, {"accuracy", accuracy}}}}};
+  json const settings{{"memory", memory}, {"mixing", mixing}, {"seed", seed}, {"steps", 1000}};
+  json const one{{"test", test}, {"pairs", pairs}, {"accuracy", accuracy}};
+  return {{"task", task}, {"settings", settings}, {"tests", json::array({one})}};
 }
 
 TEST(WaneClaims, ComparesModelsThatWereTrained) {
@@ -157,8 +157,8 @@ TEST(WaneClaims, ComparesModelsThatWereTrained) {
                                         "--json", place.file("c.json")});
   ASSERT_EQ(result.status, 0) << result.err;
   std::map<std::string, json> rows;
-  for (json const& row : json::parse(content_of(place.file("c.json")))["claims"])
-    rows[row["id"]] = row;
+  json const found = json::parse(content_of(place.file("c.json")))["claims"];
+  for (json const& row : found) rows[row["id"]] = row;
   EXPECT_EQ(rows["vla-trained-8"]["verdict"], "holds");
   std::string const remark = rows["vla-trained-8"]["remark"];
   EXPECT_NE(remark.find("with the keys of the token before 1.000"), std::string::npos) << remark;
