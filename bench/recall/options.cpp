@@ -20,10 +20,10 @@ constexpr char const* purpose =
     "wane-recall: trains small models around each memory, with wane's own adjoints, and tests "
     "what\n"
     "they recall of fresh examples.\n\n"
-    "Without --table the model is that of the VLA paper: 2 layers of width 128 with 4 heads, "
-    "learned positions, a\n"
-    "feed-forward part of 256, AdamW with warm-up, cosine decay and clipping, batches of 64. The\n"
-    "same seed gives the same bits for any number of threads.";
+    "Without --table the model is that of the VLA paper: 2 layers of width 128 with 4 heads,\n"
+    "learned positions, a feed-forward part of 256, AdamW with warm-up, cosine decay and "
+    "clipping,\n"
+    "batches of 64. The same seed gives the same bits for any number of threads.";
 
 // The names in a list with commas, each one of `allowed`.
 std::vector<std::string> names_in(std::string const& option, std::string const& text,
@@ -201,7 +201,11 @@ std::optional<options> read_options(int argc, char const* const* argv) {
   std::string names, memories;
   for (table const& t : tables())
     names += (names.empty() ? "" : "\n") + std::string(t.name) + ": " + t.what;
-  for (std::string const& name : memory_names()) memories += (memories.empty() ? "" : ", ") + name;
+  for (std::size_t line = 0; std::string const& name : memory_names()) {
+    bool const fits = memories.size() + name.size() < line + 72;
+    if (!fits) line = memories.size();
+    memories += (memories.empty() ? "" : fits ? ", " : ",\n") + name;
+  }
   app.add_option("--table", asked.tables,
                  "Tables of papers, a list, their numbers beside:\n" + names);
   app.add_flag("--all", asked.all, "All tables; those of prose where there is a --text");
@@ -209,9 +213,8 @@ std::optional<options> read_options(int argc, char const* const* argv) {
                  "mqar: the values of keys; copy; zipf, labels: of keys far back; parity, s3:\n"
                  "products; text [mqar]");
   app.add_option("--text", asked.text, "A file of prose, for the task text; a tenth is for tests");
-  app.add_option(
-      "--memories", asked.memories,
-      "A list of " + memories + " [softmax,linear,vla-delta,vla, or those of the table]");
+  app.add_option("--memories", asked.memories,
+                 "A list [softmax,linear,vla-delta,vla, or those of the table] of:\n" + memories);
   app.add_option("--pairs", asked.pairs, "Pairs of a key and a value, a list [8]");
   app.add_option("--length", asked.length,
                  "Tokens of a sequence [3 pairs + 1; lags: 1000; else 64]");
