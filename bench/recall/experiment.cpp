@@ -46,18 +46,16 @@ outcome run(experiment const& of, std::function<bool(index)> const& advance) {
     found.weights.push_back(
         {name, of_all.rows(), of_all.cols(), {of_all.data(), of_all.data() + of_all.size()}});
   };
-  std::string const end = ".theta";
   matrix<float> theta;
   for (auto const& p : learner.model().weights) {
     add(p.name, p.value);
-    if (p.name.ends_with(end)) theta = p.value;
+    if (p.name.ends_with(".theta")) theta = p.value;
     if (!p.name.ends_with(".delta")) continue;
     // PoST's log rates, under the name that they have in models as published.
     spectra::post_parameters post{theta(0), {p.value.data(), p.value.data() + p.value.size()}};
-    auto const rates = spectra::log_rates(post);
-    add(p.name.substr(0, p.name.size() - end.size()) +
+    add(p.name.substr(0, p.name.rfind('.')) +
             (of.model.memory.starts_with("rwkv7") ? ".w0" : ".A_log"),
-        Eigen::Map<Eigen::RowVectorXd const>(rates.data(), std::ssize(rates)).cast<float>());
+        row_of<float>(spectra::log_rates(post)));
   }
   return found;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "recall/options.hpp"
@@ -74,12 +75,17 @@ int train_all(options const& asked) {
   for (int const signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { stopped = true; });
   document kept(asked.json, asked.resume);
   std::vector<measured> rows;
+  auto const add = [&](measured m) {
+    m.found.weights.clear();
+    rows.push_back(std::move(m));
+    if (asked.csv) bench::write_file(*asked.csv, csv_of(rows));
+  };
   bench::progress shown;
   for (experiment const& e : asked.experiments) {
     std::string const weights = asked.save ? *asked.save + "/" + file_name_of(e) : "";
     auto known = kept.found_of(e);
     if (known && (weights.empty() || std::filesystem::exists(weights))) {
-      rows.push_back({e, std::move(*known)});
+      add({e, std::move(*known)});
       continue;
     }
     std::string const what = e.model.memory + ", " + description_of(e.trained_on()) + ", seed " +
@@ -89,13 +95,10 @@ int train_all(options const& asked) {
     if (stopped) break;
     if (!known) kept.add(m);
     if (!weights.empty() && !m.found.weights.empty()) bench::write_file(weights, weights_of(m));
-    m.found.weights.clear();
-    rows.push_back(std::move(m));
-    if (asked.csv) bench::write_file(*asked.csv, csv_of(rows));
+    add(std::move(m));
   }
   shown.wipe();
   if (!rows.empty()) {
-    if (asked.csv) bench::write_file(*asked.csv, csv_of(rows));
     std::fputs(table_of(rows).c_str(), stdout);
     if (std::string const means = seeds_of(rows); !means.empty())
       std::fputs(("\n" + means).c_str(), stdout);

@@ -17,13 +17,11 @@ namespace wane::recall {
 namespace {
 
 constexpr char const* purpose =
-    "wane-recall: trains small models around each memory, with wane's own adjoints, and tests "
-    "what\n"
-    "they recall of fresh examples.\n\n"
+    "wane-recall: trains small models around each memory, with wane's own adjoints, and tests\n"
+    "what they recall of fresh examples.\n\n"
     "Without --table the model is that of the VLA paper: 2 layers of width 128 with 4 heads,\n"
-    "learned positions, a feed-forward part of 256, AdamW with warm-up, cosine decay and "
-    "clipping,\n"
-    "batches of 64. The same seed gives the same bits for any number of threads.";
+    "learned positions, a feed-forward part of 256, AdamW with warm-up, cosine decay and\n"
+    "clipping, batches of 64. The same seed gives the same bits for any number of threads.";
 
 // The names in a list with commas, each one of `allowed`.
 std::vector<std::string> names_in(std::string const& option, std::string const& text,

@@ -11,6 +11,7 @@
 
 #include "checkpoint/safetensors_writer.hpp"
 #include "recall/experiment.hpp"
+#include "shared/fnv.hpp"
 #include "shared/number_text.hpp"
 #include "shared/text_table.hpp"
 
@@ -99,12 +100,7 @@ inline json settings_of(experiment const& of) {
     if (t.name == "zipf") one["exponent"] = t.exponent;
     if (t.name == "labels") one["mentions"] = t.mentions;
     if (t.is_of_lags() || t.name == "text") one["lags"] = {t.least_lag, t.most_lag};
-    if (t.prose) {  // FNV-1a of its symbols
-      std::uint64_t hash = 0xcbf29ce484222325;
-      for (int const symbol : *t.prose)
-        hash = (hash ^ static_cast<std::uint64_t>(symbol)) * 0x100000001b3;
-      one["text"] = hash;
-    }
+    if (t.prose) one["text"] = bench::fnv_1a(*t.prose);
     return one;
   };
   json stages = json::array(), tests = json::array();
@@ -157,7 +153,7 @@ inline outcome outcome_in(json const& row) {
   auto const number = [](json const& x) { return x.is_null() ? NAN : x.get<double>(); };
   outcome found{.steps = row.at("settings").at("steps"),
                 .tokens = row.at("tokens_trained_on"),
-                .seconds = row.at("seconds")};
+                .seconds = number(row.at("seconds"))};
   for (json const& t : row.at("tests")) {
     double const asked = number(t.at("questions"));
     found.tests.push_back({number(t.at("loss")) * asked, number(t.at("accuracy")) * asked, asked});

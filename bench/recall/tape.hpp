@@ -3,13 +3,13 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <cstdint>
 #include <deque>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "shared/fnv.hpp"
 #include "shared/random.hpp"
 #include "wane/core/recurrence/place.hpp"
 #include "wane/spectra/rates/random.hpp"
@@ -48,7 +48,7 @@ class parameters {
   }
   // Even numbers in [-1, 1) that belong to the name.
   matrix<T> even(std::string const& name, index rows, index columns) const {
-    bench::random_bits bits(bits_of(name));
+    bench::random_bits bits(bench::fnv_1a(name, seed_));
     auto const next = [&] { return T(2 * spectra::unit_uniform(bits) - 1); };
     return matrix<T>::NullaryExpr(rows, columns, next);
   }
@@ -68,14 +68,8 @@ class parameters {
     list_.push_back({name, std::move(value), decays});
     return list_.size() - 1;
   }
-  // FNV-1a of the name, from the seed on.
-  std::uint64_t bits_of(std::string const& name) const {
-    std::uint64_t hash = 0xcbf29ce484222325 ^ seed_;
-    for (char const c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    return hash;
-  }
 
-  std::uint64_t seed_;
+  unsigned seed_;
   std::deque<parameter<T>> list_;
 };
 

@@ -46,42 +46,36 @@ double error_of(model_settings const& asked, task const& of, std::string& where)
   return largest;
 }
 
+task const small_task{.vocabulary = 20, .pairs = 4, .keys = 8, .time = 14};
+
+model_settings small_model(std::string const& memory) {
+  return {.memory = memory,
+          .vocabulary = 20,
+          .width = 12,
+          .heads = 3,
+          .layers = 2,
+          .feed_forward = 10,
+          .time = 14,
+          .embedding_size = 0.5};
+}
+
 TEST(RecallGradients, AreThoseOfTheLossForEveryMemoryAndMixing) {
   for (std::string const& memory : memory_names())
     for (mixing const mix : {mixing::none, mixing::shift, mixing::convolution}) {
-      task const of{.vocabulary = 20, .pairs = 4, .keys = 8, .time = 14};
+      model_settings asked = small_model(memory);
+      asked.mix = mix;
       std::string where;
-      double const error = error_of({.memory = memory,
-                                     .mix = mix,
-                                     .vocabulary = 20,
-                                     .width = 12,
-                                     .heads = 3,
-                                     .layers = 2,
-                                     .feed_forward = 10,
-                                     .time = 14,
-                                     .embedding_size = 0.5},
-                                    of, where);
-      EXPECT_LT(error, 1e-5) << memory << ", mixing " << static_cast<int>(mix) << ", " << where;
+      EXPECT_LT(error_of(asked, small_task, where), 1e-5)
+          << memory << ", mixing " << name_of(mix) << ", " << where;
     }
 }
 
 TEST(RecallGradients, AreThoseOfTheLossWithoutPositionsAndWithNormedOutputs) {
-  task const of{.vocabulary = 20, .pairs = 4, .keys = 8, .time = 14};
+  model_settings asked = small_model("mamba2-post");
+  asked.heads = 4, asked.feed_forward = 0, asked.weight_size = 0.5;
+  asked.positions = false, asked.output_norm = true;
   std::string where;
-  EXPECT_LT(error_of({.memory = "mamba2-post",
-                      .vocabulary = 20,
-                      .width = 12,
-                      .heads = 4,
-                      .layers = 2,
-                      .feed_forward = 0,
-                      .time = 14,
-                      .positions = false,
-                      .output_norm = true,
-                      .embedding_size = 0.5,
-                      .weight_size = 0.5},
-                     of, where),
-            1e-5)
-      << where;
+  EXPECT_LT(error_of(asked, small_task, where), 1e-5) << where;
 }
 
 }  // namespace

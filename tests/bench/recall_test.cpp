@@ -134,6 +134,12 @@ TEST(Recall, ContinuesARunWhereItEnded) {
   ASSERT_EQ(all.size(), 4u);
   EXPECT_EQ(all[0], before["experiments"][0]);
   EXPECT_EQ(all[2]["settings"]["steps"], 4);
+  json diverged = before;  // no number of a run that diverged is one
+  diverged["experiments"][0]["seconds"] = nullptr;
+  diverged["experiments"][0]["tests"][0]["loss"] = nullptr;
+  place.write("found.json", diverged.dump());
+  EXPECT_EQ(recall(first).status, 0);
+  EXPECT_TRUE(experiments_in(file)[0]["seconds"].is_null()) << "not run once more";
   place.write("found.json", R"({"program": "wane-claims"})");
   EXPECT_NE(recall(first).err.find("is no document of wane-recall"), std::string::npos);
 }

@@ -22,19 +22,14 @@ class rwkv7_memory : public memory<T> {
   rwkv7_memory(parameters<T>& model, std::string const& name, token_shape const& s, bool post)
       : decay_down_(model.spread(name + ".decay_down", s.width(), 16, 1 / std::sqrt(s.width()))),
         decay_up_(model.spread(name + ".decay_up", 16, s.width(), 0.25)),
-        zigzag_(model.filled(name + ".zigzag", 1, s.width(), 0)),
+        zigzag_(model.given(name + ".zigzag", row_of<T>(spectra::rwkv7_zigzag(s.width(), s.size)))),
         rate_(model.spread(name + ".rate", s.width(), s.width(), 1 / std::sqrt(s.width()))),
         removal_(model.filled(name + ".k_k", 1, s.width(), 0.875)) {
-    auto const zigzag = spectra::rwkv7_zigzag(s.width(), s.size);
-    for (index c = 0; c < s.width(); ++c)
-      model[zigzag_].value(c) = T(zigzag[static_cast<std::size_t>(c)]);
-    if (post) {
+    if (post)
       rates_.emplace(model, name, spectra::rwkv7_logits(s.width(), s.time), s.time);
-      return;
-    }
-    base_ = model.filled(name + ".w0", 1, s.width(), 0);
-    for (index c = 0; c < s.width(); ++c)
-      model[base_].value(c) = T(-5.5 + 6 * double(c) / double(s.width() - 1));
+    else
+      base_ = model.given(name + ".w0",
+                          Eigen::RowVectorXd::LinSpaced(s.width(), -5.5, 0.5).template cast<T>());
   }
 
   tensor operator()(tape<T>& on, memory_inputs const& in, token_shape const& s) const override {

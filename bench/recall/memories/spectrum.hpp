@@ -15,6 +15,12 @@
 
 namespace wane::recall {
 
+template <class T>
+matrix<T> row_of(std::vector<double> const& numbers) {
+  return Eigen::Map<Eigen::RowVectorXd const>(numbers.data(), std::ssize(numbers))
+      .template cast<T>();
+}
+
 // As published, log rates are parameters, at first logs of numbers even in [1, 16]. With PoST they
 // are log_rates(theta, delta), slowest first, and adaptive_taper makes the exponents from them, for
 // the length trained at.
@@ -54,7 +60,7 @@ class spectrum {
       : log_length_(std::log(static_cast<double>(trained_at))) {
     auto const from = spectra::parameters_of(initial);
     slowest_ = model.filled(name + ".theta", 1, 1, from.slowest);
-    gaps_ = model.given(name + ".delta", row(from.gaps));
+    gaps_ = model.given(name + ".delta", row_of<T>(from.gaps));
   }
 
   values operator()(tape<T>& on) const {
@@ -65,28 +71,27 @@ class spectrum {
 
   // The two parts of PoST's values.
   tensor mapped(tape<T>& on) const {
-    return on.record(row(spectra::log_rates(post(on))), [*this](tape<T>& back, tensor result) {
-      auto const g = spectra::log_rates_adjoint(post(back), numbers(back.gradient(result)));
-      back.weight_gradient(slowest_)(0) += T(g.slowest);
-      if (!g.gaps.empty()) back.weight_gradient(*gaps_) += row(g.gaps);
-    });
+    return on.record(
+        row_of<T>(spectra::log_rates(post(on))), [*this](tape<T>& back, tensor result) {
+          auto const g = spectra::log_rates_adjoint(post(back), numbers(back.gradient(result)));
+          back.weight_gradient(slowest_)(0) += T(g.slowest);
+          if (!g.gaps.empty()) back.weight_gradient(*gaps_) += row_of<T>(g.gaps);
+        });
   }
   tensor tapered(tape<T>& on, tensor rates) const {
     auto const taper = [length = log_length_](matrix<T> const& p) {
       return spectra::adaptive_taper(numbers(p), length);
     };
-    return on.record(row(taper(on[rates]).values()), [taper, rates](tape<T>& back, tensor result) {
-      auto const g = numbers(back.gradient(result));
-      back.give(rates, row(taper(back[rates]).adjoint(g)));
-    });
+    return on.record(row_of<T>(taper(on[rates]).values()),
+                     [taper, rates](tape<T>& back, tensor result) {
+                       auto const g = numbers(back.gradient(result));
+                       back.give(rates, row_of<T>(taper(back[rates]).adjoint(g)));
+                     });
   }
 
  private:
   static std::vector<double> numbers(matrix<T> const& row) {
     return {row.data(), row.data() + row.size()};
-  }
-  static matrix<T> row(std::vector<double> const& of) {
-    return Eigen::Map<Eigen::RowVectorXd const>(of.data(), std::ssize(of)).template cast<T>();
   }
   spectra::post_parameters post(tape<T> const& of) const {
     return {static_cast<double>(of.weight(slowest_)(0)), numbers(of.weight(*gaps_))};

@@ -2,29 +2,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "recall/tasks/task.hpp"
+#include "shared/corpus.hpp"
 
 namespace wane::recall {
 
-// Symbols are the bytes that occur, numbered in their order, and the separator.
+// Symbols are those of a corpus, and the separator.
 struct text {
   std::shared_ptr<std::vector<int> const> first = {}, last = {};
   int vocabulary = 0;
 
   text() = default;
   explicit text(std::string const& bytes) {
-    std::array<int, 256> number{};
-    auto const place = [](char c) { return static_cast<unsigned char>(c); };
-    for (char const c : bytes) number[place(c)] = 1;
-    for (int& n : number) n = n ? vocabulary++ : -1;
-    ++vocabulary;
-    std::vector<int> all;
-    for (char const c : bytes) all.push_back(number[place(c)]);
+    bench::corpus const found = bench::corpus_of({&bytes, 1});
+    auto const& all = found.texts[0];
+    vocabulary = static_cast<int>(found.symbols) + 1;
     auto const end = all.begin() + std::ssize(all) * 9 / 10;
     first = std::make_shared<std::vector<int> const>(all.begin(), end);
     last = std::make_shared<std::vector<int> const>(end, all.end());
