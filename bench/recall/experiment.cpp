@@ -40,7 +40,8 @@ outcome run(experiment const& of, std::function<bool(index)> const& advance) {
     score all;
     for (index n = 0; n < of.test_batches; ++n)
       all += learner.test(draw(t.of, batch_of(t.of), bits));
-    found.tests.push_back(all);
+    auto same = bits;  // the tests behind this one do not depend on what is drawn here
+    found.tests.push_back({all, learner.model().state_bytes(draw(t.of, 1, same))});
   }
   auto const add = [&](std::string const& name, matrix<float> const& of_all) {
     found.weights.push_back(

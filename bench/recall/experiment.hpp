@@ -57,10 +57,15 @@ struct trained {
   index rows, columns;
   std::vector<float> values;
 };
+// What a test found, and what the model carries of a sequence behind its last token.
+struct tested {
+  score found = {};
+  index state_bytes = 0;
+};
 struct outcome {
   index steps = 0, tokens = 0;
   double seconds = 0;  // of training
-  std::vector<score> tests = {};
+  std::vector<tested> tests = {};
   std::vector<point> curve = {};
   std::vector<trained> weights = {};
 

@@ -5,10 +5,15 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "recall/options.hpp"
 #include "recall/picture.hpp"
@@ -22,6 +27,14 @@ namespace wane::recall {
 namespace {
 
 std::atomic<bool> stopped = false;
+
+// Every step takes and frees the same matrices. By default glibc hands large ones back to the
+// system, which then clears their pages anew: a tenth of the time.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0), mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+#endif
+}
 
 // The rows of the --json file: those of the run that this one continues, and its own.
 class document {
@@ -67,7 +80,7 @@ outcome run_or_diverge(experiment const& e, bench::progress& shown) {
     });
   } catch (wane::error const& problem) {
     std::fprintf(stderr, "wane-recall: %s diverged: %s\n", e.model.memory.c_str(), problem.what());
-    return {.steps = e.how.steps, .seconds = NAN, .tests = std::vector<score>(e.tests.size())};
+    return {.steps = e.how.steps, .seconds = NAN, .tests = std::vector<tested>(e.tests.size())};
   }
 }
 
@@ -115,6 +128,7 @@ int train_all(options const& asked) {
 }  // namespace wane::recall
 
 int main(int argc, char** argv) {
+  wane::recall::keep_freed_memory();
   return wane::bench::exit_status("wane-recall", [&] {
     auto const asked = wane::recall::read_options(argc, argv);
     return asked ? wane::recall::train_all(*asked) : 0;

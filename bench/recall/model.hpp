@@ -55,18 +55,18 @@ class model {
   score operator()(examples const& of, std::vector<matrix<T>>* gradients = nullptr,
                    T weight = 1) const {
     tape<T> on(weights, gradients);
-    token_shape const s{of.batch, of.time, settings_.heads, settings_.width / settings_.heads};
-    tensor x = embedding(on, of.tokens, embedding_, positions_ ? &*positions_ : nullptr, of.time);
-    for (layer const& l : layers_) {
-      x = add(on, x, linear(on, remembered(on, l, rms_norm(on, x, l.norm), s), l.output));
-      if (settings_.feed_forward == 0) continue;
-      tensor const h = silu(on, linear(on, rms_norm(on, x, l.second_norm), l.up));
-      x = add(on, x, linear(on, h, l.down));
-    }
+    tensor const x = through_layers(on, of);
     tensor const asked = rms_norm(on, asked_rows(on, x, of.answers), last_norm_);
     score const found = answer(on, asked, embedding_, of.answers, weight);
     if (gradients) on.backward();
     return found;
+  }
+
+  // Bytes that all layers carry behind the tokens of examples, for one sequence.
+  index state_bytes(examples const& of) const {
+    tape<T> on(weights);
+    through_layers(on, of);
+    return on.carried() / of.batch;
   }
 
  private:
@@ -76,6 +76,17 @@ class model {
     std::size_t second_norm = 0, up = 0, down = 0, taps[3] = {};
   };
 
+  tensor through_layers(tape<T>& on, examples const& of) const {
+    token_shape const s{of.batch, of.time, settings_.heads, settings_.width / settings_.heads};
+    tensor x = embedding(on, of.tokens, embedding_, positions_ ? &*positions_ : nullptr, of.time);
+    for (layer const& l : layers_) {
+      x = add(on, x, linear(on, remembered(on, l, rms_norm(on, x, l.norm), s), l.output));
+      if (settings_.feed_forward == 0) continue;
+      tensor const h = silu(on, linear(on, rms_norm(on, x, l.second_norm), l.up));
+      x = add(on, x, linear(on, h, l.down));
+    }
+    return x;
+  }
   tensor remembered(tape<T>& on, layer const& l, tensor h, token_shape const& s) const {
     memory_inputs in{linear(on, h, l.query),
                      linear(on, settings_.mix == mixing::shift ? shift(on, h, s.time) : h, l.key),

@@ -29,7 +29,7 @@ inline std::string description_of(task const& of) {
          (of.name == "zipf" ? ", lag^-" + bench::formatted("%g", of.exponent) : "");
 }
 
-// Calls use(row, test, score) for every test of every experiment.
+// Calls use(row, test, tested) for every test of every experiment.
 template <class Use>
 void for_each_test(std::vector<measured> const& rows, Use const& use) {
   for (measured const& m : rows)
@@ -41,14 +41,15 @@ inline std::string table_of(std::vector<measured> const& rows) {
   auto const fraction = [](double x) {
     return std::isnan(x) ? std::string("-") : bench::formatted("%.3f", x);
   };
-  bench::table_cells lines{{"memory", "mixing", "task", "tokens", "test", "seed", "steps",
+  bench::table_cells lines{{"memory", "state", "mixing", "task", "tokens", "test", "seed", "steps",
                             "accuracy", "bits", "paper", "tokens/s", "seconds"}};
-  for_each_test(rows, [&](measured const& m, test const& t, score const& s) {
-    lines.push_back({m.of.model.memory, name_of(m.of.model.mix), description_of(t.of),
-                     std::to_string(t.of.time), t.name.empty() ? "fresh" : t.name,
-                     std::to_string(m.of.model.seed), std::to_string(m.found.steps),
-                     fraction(s.accuracy()), fraction(bits_of(s)), fraction(t.paper),
-                     bench::formatted("%.0f", m.found.tokens_per_second()),
+  for_each_test(rows, [&](measured const& m, test const& t, tested const& x) {
+    score const& s = x.found;
+    lines.push_back({m.of.model.memory, bench::formatted("%.1f KB", double(x.state_bytes) / 1000),
+                     name_of(m.of.model.mix), description_of(t.of), std::to_string(t.of.time),
+                     t.name.empty() ? "fresh" : t.name, std::to_string(m.of.model.seed),
+                     std::to_string(m.found.steps), fraction(s.accuracy()), fraction(bits_of(s)),
+                     fraction(t.paper), bench::formatted("%.0f", m.found.tokens_per_second()),
                      bench::formatted("%.1f", m.found.seconds)});
   });
   return bench::aligned(lines);
@@ -56,11 +57,13 @@ inline std::string table_of(std::vector<measured> const& rows) {
 
 inline std::string csv_of(std::vector<measured> const& rows) {
   std::string text =
-      "memory,mixing,task,pairs,tokens,test,seed,steps,accuracy,bits,paper,tokens_per_second,"
-      "seconds\n";
+      "memory,state_bytes,mixing,task,pairs,tokens,test,seed,steps,accuracy,bits,paper,"
+      "tokens_per_second,seconds\n";
   auto const number = [](double x) { return std::isnan(x) ? std::string() : bench::exact(x); };
-  for_each_test(rows, [&](measured const& m, test const& t, score const& s) {
-    text += m.of.model.memory + ',' + name_of(m.of.model.mix) + ',' + t.of.name + ',' +
+  for_each_test(rows, [&](measured const& m, test const& t, tested const& x) {
+    score const& s = x.found;
+    text += m.of.model.memory + ',' + std::to_string(x.state_bytes) + ',' +
+            name_of(m.of.model.mix) + ',' + t.of.name + ',' +
             (t.of.is_of_pairs() ? std::to_string(t.of.pairs) : "") + ',' +
             std::to_string(t.of.time) + ',' + t.name + ',' + std::to_string(m.of.model.seed) + ',' +
             std::to_string(m.found.steps) + ',' + number(s.accuracy()) + ',' + number(bits_of(s)) +
@@ -133,10 +136,11 @@ inline json json_of(measured const& m) {
     curve.push_back({{"step", p.step}, {"loss", p.loss}, {"accuracy", p.accuracy}});
   for (std::size_t i = 0; i < m.of.tests.size(); ++i) {
     test const& t = m.of.tests[i];
-    score const& s = m.found.tests[i];
+    auto const& [s, state_bytes] = m.found.tests[i];
     json row{{"test", t.name}, {"tokens", t.of.time}};
     if (t.of.is_of_pairs()) row["pairs"] = t.of.pairs;
     row["accuracy"] = s.accuracy(), row["loss"] = s.mean_loss(), row["questions"] = s.asked;
+    row["state_bytes"] = state_bytes;
     row["paper"] = std::isnan(t.paper) ? json() : json(t.paper);
     tests.push_back(std::move(row));
   }
@@ -156,7 +160,8 @@ inline outcome outcome_in(json const& row) {
                 .seconds = number(row.at("seconds"))};
   for (json const& t : row.at("tests")) {
     double const asked = number(t.at("questions"));
-    found.tests.push_back({number(t.at("loss")) * asked, number(t.at("accuracy")) * asked, asked});
+    found.tests.push_back({{number(t.at("loss")) * asked, number(t.at("accuracy")) * asked, asked},
+                           t.value("state_bytes", index(0))});
   }
   for (json const& p : row.at("training"))
     found.curve.push_back({p.at("step"), number(p.at("loss")), number(p.at("accuracy"))});

@@ -22,12 +22,13 @@ inline std::string seeds_of(std::vector<measured> const& rows) {
   auto const note = [](std::vector<std::string>& names, std::string const& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
-  for_each_test(rows, [&](measured const& m, test const& t, score const& s) {
+  for_each_test(rows, [&](measured const& m, test const& t, tested const& x) {
     std::string const name = std::string(name_of(m.of.model.mix)) + "  " + description_of(t.of) +
                              "  " + std::to_string(t.of.time) + " tokens  " +
                              std::to_string(m.of.how.steps) + " steps  " + t.name;
     note(tests, name), note(memories, m.of.model.memory);
-    all[name][m.of.model.memory][m.of.model.seed] = t.of.name == "text" ? bits_of(s) : s.accuracy();
+    all[name][m.of.model.memory][m.of.model.seed] =
+        t.of.name == "text" ? bits_of(x.found) : x.found.accuracy();
   });
   bench::table_cells lines{{"test", "memory", "seeds", "mean", "95 % within"}};
   auto const add = [&](std::string const& name, std::string const& what, by_seed const& of) {

@@ -20,8 +20,10 @@ inline std::vector<std::string> const& memory_names() {
       "gla", "retnet", "retnet-post", "mamba2", "mamba2-post",
       // vla: rls; with learned directions; under the features and the division of eq. (11)
       "vla", "vla-unit", "vla-quotient",
-      // VORT: nodes for the order 0.7, one node, learned orders; one rate learned, five
-      "power-law", "power-law-1", "power-law-orders", "exponential", "mixture-5",
+      // VORT: nodes for the order 0.7, one node, learned orders; exact, under a softmax (eq. 13);
+      // without keys (eq. 12); one rate learned, five
+      "power-law", "power-law-1", "power-law-orders", "power-law-attention", "retention-orders",
+      "exponential", "mixture-5",
       // STLT: 32 nodes, other numbers, and Table 4's ablations
       "laplace", "laplace-16", "laplace-64", "laplace-fixed", "laplace-no-frequencies",
       "laplace-fixed-rates", "laplace-fixed-width"};

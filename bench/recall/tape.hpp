@@ -122,6 +122,10 @@ class tape {
     return result;
   }
 
+  // Bytes that a memory carries from token to token, for all sequences.
+  void carries(index bytes) { carried_ += bytes; }
+  index carried() const { return carried_; }
+
   void backward() {
     for (std::size_t i = values_.size(); i-- > 0;) {
       node& of = values_[i];
@@ -139,6 +143,7 @@ class tape {
   parameters<T> const& model_;
   std::vector<matrix<T>>* gradients_;
   std::deque<node> values_;
+  index carried_ = 0;
 };
 
 }  // namespace wane::recall

@@ -11,6 +11,7 @@
 #include "recall/memories/laplace.hpp"
 #include "recall/memories/mamba2.hpp"
 #include "recall/memories/plain.hpp"
+#include "recall/memories/power_law_attention.hpp"
 #include "recall/memories/rwkv7.hpp"
 #include "recall/memories/vla.hpp"
 #include "recall/memories/vort.hpp"
@@ -44,6 +45,8 @@ std::unique_ptr<memory<T>> make_memory(std::string const& kind, parameters<T>& m
   if (kind == "power-law") return made(power_law, 15, false);
   if (kind == "power-law-1") return made(power_law, 1, false);
   if (kind == "power-law-orders") return made(power_law, 15, true);
+  if (kind == "power-law-attention") return std::make_unique<power_law_attention<T>>();
+  if (kind == "retention-orders") return made(std::type_identity<retention_memory<T>>());
   std::type_identity<mixture_memory<T>> const mixture;
   if (kind == "exponential") return made(mixture, 1);
   if (kind == "mixture-5") return made(mixture, 5);

@@ -33,6 +33,18 @@ class memory {
                             token_shape const& shape) const = 0;
 };
 
+// Bytes of the state of an operator, for all sequences; of attention, the keys and values of all
+// tokens.
+template <class T, class Op>
+index state_bytes(Op const& op) {
+  recurrence_shape const s = op.shape();
+  index const states = s.batch * s.heads;
+  if constexpr (attention<Op>)
+    return states * op.keys() * (s.rows + s.columns) * index(sizeof(T));
+  else
+    return states * s.rows * s.columns * index(sizeof(accumulate_type<Op>));
+}
+
 struct nothing_else {
   void operator()(auto&, auto&) const {}
 };
@@ -46,6 +58,7 @@ tensor record_memory(tape<T>& on, token_shape const& s, std::array<tensor, N> co
   matrix<T> y(s.batch * s.time, s.width());
   auto const outputs = in_heads(y, s.batch, s.heads);
   auto const here = make(on);
+  on.carries(state_bytes<T>(here));
   if constexpr (attention<decltype(make(on))>)
     attend(here, outputs, {.threads = 1});
   else

@@ -7,32 +7,87 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "recall/memories/spectrum.hpp"
 #include "wane/spectra/orders/order_weights.hpp"
 
 namespace wane::recall {
 
-// retrieval with the features ELU + 1 (eq. 16): a power law of order 0.7 for all tokens, or an
-// order for each token and head, least + (1 - least) sigmoid(x W + b) (eq. 11).
+// Fractional orders, [B T, H]: 0.7 for all tokens, or one for each token and head, learned as
+// least + (1 - least) sigmoid(x W + b) (eq. 11); and the nodes of all orders.
 template <class T>
-class power_law_memory : public memory<T> {
+class token_orders {
  public:
-  power_law_memory(parameters<T>& model, std::string const& name, token_shape const& s, index nodes,
-                   bool learned_orders)
+  token_orders(parameters<T>& model, std::string const& name, token_shape const& s, index nodes,
+               bool learned)
       : nodes_(std::make_shared<spectra::order_weights<T> const>(
             spectra::shared_rates(nodes, std::max<index>(s.time, 100), double(least)))),
-        learned_orders_(learned_orders) {
-    if (!learned_orders) return;
+        learned_(learned) {
+    if (!learned) return;
     weight_ = model.spread(name + ".order", s.width(), s.heads, 1 / std::sqrt(s.width()));
     double const part = double((first - least) / (1 - least));
     bias_ = model.filled(name + ".order_bias", 1, s.heads, std::log(part / (1 - part)));
   }
 
+  tensor operator()(tape<T>& on, tensor x, token_shape const& s) const {
+    if (!learned_)
+      return constant(on, matrix<T>::Constant(s.batch * s.time, s.heads, first).eval());
+    return each(
+        on, biased(on, linear(on, x, weight_), bias_),
+        [](auto const& z) { return least + (1 - least) * logistic(z); },
+        [](auto const&, auto const& y) { return (y - least) * (1 - y) / (1 - least); });
+  }
+  bool learned() const { return learned_; }
+  auto const& nodes() const { return nodes_; }
+
+ private:
+  static constexpr T least = T(0.1), first = T(0.7);
+
+  std::shared_ptr<spectra::order_weights<T> const> nodes_;
+  bool learned_;
+  std::size_t weight_ = 0, bias_ = 0;
+};
+
+// retention (eq. 12) of the values, read out by the queries channel by channel.
+template <class T>
+class retention_memory : public memory<T> {
+ public:
+  retention_memory(parameters<T>& model, std::string const& name, token_shape const& s)
+      : orders_(model, name, s, 15, true) {}
+
+  tensor operator()(tape<T>& on, memory_inputs const& in, token_shape const& s) const override {
+    tensor const alpha = orders_(on, in.x, s);
+    auto const make = [=, nodes = orders_.nodes()](tape<T> const& of) {
+      return retention<T>(
+          {.value = in_heads(of[in.value], s.batch, s.heads), .alpha = by_head(of[alpha], s.batch)},
+          nodes->table());
+    };
+    tensor const kept =
+        record_memory(on, s, std::array{in.value, alpha}, make, [s](auto const& op, auto& to) {
+          typename std::remove_cvref_t<decltype(op)>::gradients all;
+          all.value = in_heads(to[0], s.batch, s.heads), all.alpha = by_head(to[1], s.batch);
+          return all;
+        });
+    return product(on, in.query, kept);
+  }
+
+ private:
+  token_orders<T> orders_;
+};
+
+// retrieval with the features ELU + 1 (eq. 16).
+template <class T>
+class power_law_memory : public memory<T> {
+ public:
+  power_law_memory(parameters<T>& model, std::string const& name, token_shape const& s, index nodes,
+                   bool learned_orders)
+      : orders_(model, name, s, nodes, learned_orders) {}
+
   tensor operator()(tape<T>& on, memory_inputs const& in, token_shape const& s) const override {
     tensor const q = elu_plus_one(on, in.query), k = elu_plus_one(on, in.key);
-    tensor const alpha = orders(on, in.x, s);
-    auto const make = [=, nodes = nodes_](tape<T> const& of) {
+    tensor const alpha = orders_(on, in.x, s);
+    auto const make = [=, nodes = orders_.nodes()](tape<T> const& of) {
       auto const rows = [&](tensor x) { return in_heads(of[x], s.batch, s.heads); };
       return retrieval<T>({.query = rows(q),
                            .key = rows(k),
@@ -43,26 +98,13 @@ class power_law_memory : public memory<T> {
     return record_memory(on, s, std::array{q, k, in.value, alpha}, make,
                          [=, this](auto const& op, auto& to) {
                            auto all = keyed_part(op, to, s);
-                           if (learned_orders_) all.alpha = by_head(to[3], s.batch);
+                           if (orders_.learned()) all.alpha = by_head(to[3], s.batch);
                            return all;
                          });
   }
 
  private:
-  static constexpr T least = T(0.1), first = T(0.7);
-
-  tensor orders(tape<T>& on, tensor x, token_shape const& s) const {
-    if (!learned_orders_)
-      return constant(on, matrix<T>::Constant(s.batch * s.time, s.heads, first).eval());
-    return each(
-        on, biased(on, linear(on, x, weight_), bias_),
-        [](auto const& z) { return least + (1 - least) * logistic(z); },
-        [](auto const&, auto const& y) { return (y - least) * (1 - y) / (1 - least); });
-  }
-
-  std::shared_ptr<spectra::order_weights<T> const> nodes_;
-  bool learned_orders_;
-  std::size_t weight_ = 0, bias_ = 0;
+  token_orders<T> orders_;
 };
 
 // y_t = n_t / d_t as in (16), under the kernel sum_m pi_m e^{-r_m lag} whose rates and weights each

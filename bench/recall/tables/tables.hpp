@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "recall/tables/beyond.hpp"
 #include "recall/tables/post.hpp"
 #include "recall/tables/stlt.hpp"
 #include "recall/tables/vla.hpp"
@@ -33,7 +34,19 @@ inline std::vector<table> const& tables() {
         "laplace-fixed-width", "laplace-16", "laplace-64"},
        true,
        false,
-       impl::stlt_table_4}};
+       impl::stlt_table_4},
+      {"states",
+       "8 to 64 pairs by size of the state",
+       {"softmax", "linear", "gla", "mamba2-post", "delta", "gated-delta", "rwkv7", "vla"},
+       false,
+       false,
+       impl::table_of_states},
+      {"products",
+       "parity and products of permutations",
+       {"softmax", "mamba2", "delta", "delta-2", "rwkv7"},
+       false,
+       false,
+       impl::table_of_products}};
   return all;
 }
 
