@@ -19,10 +19,12 @@ struct size {
   bool by_column = false;
   std::vector<index> starts = {}, lengths = {};
   bool reverse = false;
+  bool masks_differ = false;  // between the sequences
   // Errors are relative to the largest gradient, but to this if all gradients are smaller.
   long double least = 0;
 
   index sequences() const { return starts.empty() ? batch : std::ssize(starts) - 1; }
+  index masks() const { return masks_differ ? sequences() : 1; }
   index row(index n) const { return starts.empty() ? n : 0; }
   support::span_of_time span(index n) const {
     auto const i = static_cast<std::size_t>(n);
@@ -51,8 +53,8 @@ class problem : public size {
 
   explicit problem(size const& of)
       : size(of),
-        parameters(heads, nodes, by_column ? columns : 1),
-        to(heads, nodes, by_column ? columns : 1),
+        parameters(heads, nodes, by_column ? columns : 1, masks()),
+        to(heads, nodes, by_column ? columns : 1, masks()),
         x(batch, time, heads, columns),
         dy(batch, time, heads, columns),
         dx(batch, time, heads, columns) {
@@ -72,10 +74,11 @@ class problem : public size {
                   {.value = dx, .nodes = to.view(Op::has_window, true)}, options);
   }
 
-  // dL/d(response_l) = sum dy_n x_{n-l}, over channel j of all sequences.
-  std::vector<long double> of_response(index h, index j) const {
+  // dL/d(response_l) = sum dy_n x_{n-l}, over channel j of all sequences with this mask.
+  std::vector<long double> of_response(index h, index j, index mask) const {
     std::vector<long double> found(at(time), 0.L);
     for (index n = 0; n < sequences(); ++n) {
+      if (masks_differ && n != mask) continue;
       std::vector<index> order;
       span(n).for_each([&](index t) { order.push_back(t); });
       for (index k = 0; k < std::ssize(order); ++k)
@@ -91,10 +94,19 @@ class problem : public size {
   long double derivative(index h, index first, index last, index j_first, index j_last,
                          Seed const& seed) const {
     long double sum = 0;
+    for (index mask = 0; mask < masks(); ++mask)
+      sum += derivative_of_mask(mask, h, first, last, j_first, j_last, seed);
+    return sum;
+  }
+  // The share of the sequences with this mask.
+  template <class Seed>
+  long double derivative_of_mask(index mask, index h, index first, index last, index j_first,
+                                 index j_last, Seed const& seed) const {
+    long double sum = 0;
     for (index j = j_first; j < j_last; ++j) {
-      auto const weight = of_response(h, j);
+      auto const weight = of_response(h, j, mask);
       for (index k = first; k < last; ++k) {
-        node_of<dual> node = parameters.template node<dual>(h, k, j);
+        node_of<dual> node = parameters.template node<dual>(h, k, j, mask);
         dual width(static_cast<long double>(parameters.width[at(h)]));
         seed(node, width);
         for (index l = 0; l < time; ++l)
@@ -115,7 +127,10 @@ class problem : public size {
         auto const i = at(h * nodes + k);
         sigma.add(to.sigma[i], by([](auto& node, dual&) { node.sigma.slope = 1; }));
         omega.add(to.omega[i], by([](auto& node, dual&) { node.omega.slope = 1; }));
-        mask.add(to.mask[i], by([](auto& node, dual&) { node.mask.slope = 1; }));
+        for (index n = 0; n < masks(); ++n)
+          mask.add(to.mask[at(n * heads * nodes) + i],
+                   derivative_of_mask(n, h, k, k + 1, 0, columns,
+                                      [](auto& node, dual&) { node.mask.slope = 1; }));
         for (index c = 0; c < channels; ++c) {
           index const first = channels > 1 ? c : 0, last = channels > 1 ? c + 1 : columns;
           auto const of = to.read_out[i * at(channels) + at(c)];
@@ -146,9 +161,9 @@ class problem : public size {
   // dx_m = sum_l response_l dy_{m+l}; those of padding stay NaN.
   void add_values(relative& values) const {
     for (index h = 0; h < heads; ++h)
-      for (index j = 0; j < columns; ++j) {
-        auto const response = parameters.response(Window, h, j, time);
+      for (index j = 0; j < columns; ++j)
         for (index n = 0; n < sequences(); ++n) {
+          auto const response = parameters.response(Window, h, j, time, n);
           auto back = span(n);
           std::vector<index> order;
           back.reverse = !back.reverse;
@@ -160,7 +175,6 @@ class problem : public size {
           for (index t = back.end; starts.empty() && t < time; ++t)
             EXPECT_TRUE(std::isnan(dx(n, t, h, j))) << "padding " << t << " of " << n;
         }
-      }
   }
 };
 
@@ -226,6 +240,16 @@ TEST(LaplaceAdjoint, OfPaddedSequencesAndTimeInReverse) {
     expect_right_in_every_window(
         {.batch = 4, .by_column = true, .lengths = {90, 0, 41, 7}, .reverse = reverse});
   }
+}
+
+TEST(LaplaceAdjoint, OfAMaskOfEachSequence) {
+  expect_right_in_every_window({.batch = 3, .time = 40, .masks_differ = true});
+  expect_right_in_every_window(
+      {.batch = 2, .time = 30, .columns = 67, .by_column = true, .masks_differ = true});
+  expect_right_in_every_window(
+      {.batch = 4, .time = 50, .lengths = {50, 0, 41, 7}, .reverse = true, .masks_differ = true});
+  expect_right_in_every_window(
+      {.batch = 1, .time = 60, .starts = {0, 1, 1, 30, 60}, .masks_differ = true});
 }
 
 // The sequence is many times as long as the window.

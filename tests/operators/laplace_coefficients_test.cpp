@@ -55,6 +55,7 @@ laplace_size const sizes[] = {
     {.batch = 1, .tokens = 70, .columns = 17, .width = 1, .masked = true},
     {.tokens = 50, .columns = 8, .width = 0.6, .by_column = true, .masked = true},
     {.batch = 3, .tokens = 9, .heads = 3, .columns = 66, .nodes = 2, .width = 4.5},
+    {.batch = 4, .tokens = 21, .columns = 67, .nodes = 2, .width = 6.5, .masked = true, .masks = 4},
 };
 
 // The greatest error of the coefficients, relative to the norm of all.

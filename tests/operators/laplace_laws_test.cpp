@@ -29,6 +29,7 @@ laplace_size const sizes[] = {
      .width = 4.5,
      .by_column = true,
      .masked = true},
+    {.batch = 3, .tokens = 33, .columns = 5, .width = 6.5, .masked = true, .masks = 3},
 };
 
 template <class Problem>

@@ -21,7 +21,7 @@ using wane::spectra::window_shape;
 laplace_size const sizes[] = {
     {.tokens = 100, .columns = 5, .width = 20},
     {.batch = 1, .tokens = 100, .heads = 3, .columns = 70, .width = 3.5, .by_column = true},
-    {.tokens = 100, .columns = 1, .width = 250, .masked = true}};
+    {.tokens = 100, .columns = 1, .width = 250, .masked = true, .masks = 2}};
 
 template <class Problem>
 class LaplaceStates : public testing::Test {

@@ -16,12 +16,14 @@ struct size {
   index batch = 2, time = 150, heads = 3, columns = 5, nodes = 3;
   double narrowest = .3, widest = 40;
   bool by_column = false, masked = false;
+  bool masks_differ = false;  // between the sequences
 };
 
 // Heads differ in width: one is below a token, one is whole, the others are not.
 template <class P>
 laplace_parameters<P> parameters_of(size const& s, support::random_values& random) {
-  laplace_parameters<P> all(s.heads, s.nodes, s.by_column ? s.columns : 1);
+  laplace_parameters<P> all(s.heads, s.nodes, s.by_column ? s.columns : 1,
+                            s.masks_differ ? s.batch : 1);
   all.draw(random, s.narrowest, s.widest);
   all.width[0] = static_cast<P>(s.narrowest);
   if (s.heads > 1) all.width[1] = std::floor(static_cast<P>(s.widest));
@@ -53,13 +55,14 @@ double error_of(size const& s, arrangement how = arrangement::plain) {
   double worst = 0;
   for (index h = 0; h < s.heads; ++h)
     for (index j = 0; j < s.columns; ++j) {
-      auto const response = parameters.response(Window, h, j, s.time);
       support::error_of_rms error;
-      for (index b = 0; b < s.batch; ++b)
+      for (index b = 0; b < s.batch; ++b) {
+        auto const response = parameters.response(Window, h, j, s.time, b);
         for (index t = 0; t < s.time; ++t)
           error.add(static_cast<long double>(static_cast<wane::widened<Out>>(y(b, t, h, j))),
                     support::laplace_sum(response, t,
                                          [&](index m) { return static_cast<P>(x(b, m, h, j)); }));
+      }
       worst = std::max(worst, error());
     }
   return worst;
@@ -90,7 +93,15 @@ size const sizes[] = {{},
                        .nodes = 5,
                        .widest = 9,
                        .by_column = true,
-                       .masked = true}};
+                       .masked = true},
+                      {.batch = 3, .time = 40, .heads = 2, .masked = true, .masks_differ = true},
+                      {.batch = 4,
+                       .time = 19,
+                       .heads = 1,
+                       .columns = 67,
+                       .by_column = true,
+                       .masked = true,
+                       .masks_differ = true}};
 
 TEST(Laplace, IsTheWindowedSumOfDoubles) {
   for (auto const& s : sizes) expect_near<double, double>(of_double, s);
@@ -144,13 +155,13 @@ TEST(Laplace, ReadsParametersOfAnyStrides) {
   one.draw(random, 11.5, 11.5);
   auto nodes = std::as_const(one).view(true, true);
   auto const shared = [&](auto& view) { view.extent[0] = H, view.stride[0] = 0; };
-  shared(nodes.sigma), shared(nodes.omega), shared(nodes.read_out), shared(nodes.width),
-      shared(nodes.mask);
+  shared(nodes.sigma), shared(nodes.omega), shared(nodes.read_out), shared(nodes.width);
+  nodes.mask.extent[1] = H, nodes.mask.stride[1] = 0;
   nodes.read_out.extent[2] = V, nodes.read_out.stride[2] = 0;
-  auto const turn = [&](auto& view) {
-    view.data += (S - 1) * view.stride[1], view.stride[1] *= -1;
+  auto const turn = [&](auto& view, int nodes_at = 1) {
+    view.data += (S - 1) * view.stride[nodes_at], view.stride[nodes_at] *= -1;
   };
-  turn(nodes.sigma), turn(nodes.omega), turn(nodes.read_out), turn(nodes.mask);
+  turn(nodes.sigma), turn(nodes.omega), turn(nodes.read_out), turn(nodes.mask, 2);
   std::vector<double> x(T);
   for (double& v : x) v = random.uniform(-1, 1);
   wane::sequence_view<double const> const values{x.data(), {1, T, H, V}, {0, 1, 0, 0}};

@@ -71,7 +71,13 @@ TEST(LaplaceWrongInput, ShapesOfNodes) {
   everywhere_refused({"sigma", "[1, 3]", "[2, 3]"}, with([](auto& n) { n.sigma.extent[0] = 1; }));
   everywhere_refused({"omega", "[2, 2]", "[2, 3]"}, with([](auto& n) { n.omega.extent[1] = 2; }));
   everywhere_refused({"omega", "[1, 3]", "[2, 3]"}, with([](auto& n) { n.omega.extent[0] = 1; }));
-  everywhere_refused({"mask", "[2, 4]", "[2, 3]"}, with([](auto& n) { n.mask.extent[1] = 4; }));
+  everywhere_refused({"mask", "[1, 2, 4]", "[N, H, S] = [1, 2, 3]", "[1, H, S]"},
+                     with([](auto& n) { n.mask.extent[2] = 4; }));
+  everywhere_refused({"mask", "[1, 3, 3]", "[N, H, S] = [1, 2, 3]"},
+                     with([](auto& n) { n.mask.extent[1] = 3; }));
+  for (index masks : {0, 3})
+    everywhere_refused({"mask", "[" + std::to_string(masks) + ", 2, 3]", "[N, H, S] = [2, 2, 3]"},
+                       with([&](auto& n) { n.mask.extent[0] = masks; }));
   everywhere_refused({"read_out", "[1, 3, 5]", "[2, 3, 5]"},
                      with([](auto& n) { n.read_out.extent[0] = 1; }));
   everywhere_refused({"read_out", "[2, 2, 5]", "[2, 3, 5]"},
@@ -120,7 +126,11 @@ TEST(LaplaceWrongInput, AReadOutOrMaskThatIsNaN) {
   }
   good g;
   g.mask[3] = nan;
-  everywhere_refused({"mask(1, 0)", "NaN"}, g.nodes());
+  everywhere_refused({"mask(0, 1, 0)", "NaN"}, g.nodes());
+  float const masks[B * H * S] = {1, 1, 1, 1, 1, 1, 1, nan};
+  auto nodes = g.nodes();
+  nodes.mask = {masks, B, H, S};
+  everywhere_refused({"mask(1, 0, 1)", "NaN"}, nodes);
 }
 
 TEST(LaplaceWrongInput, AWidthThatIsNoWidth) {
@@ -177,7 +187,7 @@ TEST(LaplaceWrongInput, ValuesAndOutputs) {
 TEST(LaplaceWrongInput, NoNodes) {
   good const g;
   auto nodes = g.nodes();
-  for (index* extent : {&nodes.sigma.extent[1], &nodes.omega.extent[1], &nodes.mask.extent[1],
+  for (index* extent : {&nodes.sigma.extent[1], &nodes.omega.extent[1], &nodes.mask.extent[2],
                         &nodes.read_out.extent[1]})
     *extent = 0;
   nodes_refused<window_shape::none>({"nodes 0", "1 or more"}, nodes);
@@ -235,7 +245,10 @@ TEST(LaplaceWrongInput, GradientsOfAnotherShape) {
          [](auto& to_) { to_.nodes.sigma.extent[1] = 2; });
   refuse({"gradient of omega", "[1, 3]", "[2, 3]"},
          [](auto& to_) { to_.nodes.omega.extent[0] = 1; });
-  refuse({"gradient of mask", "[2, 4]", "[2, 3]"}, [](auto& to_) { to_.nodes.mask.extent[1] = 4; });
+  refuse({"gradient of mask", "[1, 2, 4]", "[1, 2, 3]"},
+         [](auto& to_) { to_.nodes.mask.extent[2] = 4; });
+  refuse({"gradient of mask", "sequences 2", "must be 1"},
+         [](auto& to_) { to_.nodes.mask.extent[0] = 2; });
   refuse({"gradient of read_out", "[2, 3, 4]", "[2, 3, 5]"},
          [](auto& to_) { to_.nodes.read_out.extent[2] = 4; });
   refuse({"gradient of read_out", "columns 1", "must be 5"},

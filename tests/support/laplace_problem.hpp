@@ -19,6 +19,7 @@ struct laplace_size {
   index batch = 2, tokens = 61, heads = 2, columns = 7, nodes = 3;
   double width = 9.3;
   bool by_column = false, masked = false;
+  index masks = 1;  // one for all sequences, or one for each of so many
 };
 
 template <class Io, wane::spectra::window_shape Window>
@@ -41,7 +42,7 @@ struct laplace_problem : laplace_size {
     some(x, batch * tokens * heads * columns, -1, 1);
     some(sigma, heads * nodes, 0.01, 0.4), some(omega, heads * nodes, -3, 3);
     some(read_out, heads * nodes * 2 * channels(), -1, 1);
-    some(widths, heads, 0.7 * width, width), some(mask, heads * nodes, 0, 1);
+    some(widths, heads, 0.7 * width, width), some(mask, masks * heads * nodes, 0, 1);
     to_x = x, to_sigma = sigma, to_omega = omega, to_read_out = read_out, to_widths = widths,
     to_mask = mask;
   }
@@ -109,7 +110,7 @@ struct laplace_problem : laplace_size {
         .omega = {o.data(), heads, nodes},
         .read_out = {reinterpret_cast<C*>(c.data()), heads, nodes, channels()}};
     if (operation::has_window) nodes_.width = {w.data(), heads};
-    if (masked) nodes_.mask = {m.data(), heads, nodes};
+    if (masked) nodes_.mask = {m.data(), masks, heads, nodes};
     return nodes_;
   }
 };

@@ -65,21 +65,23 @@ Real node_weight(node_of<Real> const& node, index lag) {
   return node.mask * exp(Real(0.L) - node.sigma * l) * (node.read_re * c + node.read_im * s);
 }
 
-// The parameters of `laplace`, with all there are: [H, S], [H, S, channels], [H], [H, S].
+// The parameters of `laplace`, with all there are: [H, S], [H, S, channels], [H], and [H, S] or,
+// for more than one mask, [masks, H, S].
 template <class P>
 struct laplace_parameters {
-  index heads = 1, nodes = 1, channels = 1;
+  index heads = 1, nodes = 1, channels = 1, masks = 1;
   std::vector<P> sigma, omega, width, mask;
   std::vector<std::complex<P>> read_out;
 
-  laplace_parameters(index h, index s, index v)
+  laplace_parameters(index h, index s, index v, index n = 1)
       : heads(h),
         nodes(s),
         channels(v),
+        masks(n),
         sigma(count(h * s)),
         omega(count(h * s)),
         width(count(h), P(1)),
-        mask(count(h * s), P(1)),
+        mask(count(n * h * s), P(1)),
         read_out(count(h * s * v), std::complex<P>(1)) {}
 
   template <class Random>
@@ -98,6 +100,7 @@ struct laplace_parameters {
                                           .read_out = {read_out.data(), heads, nodes, channels}};
     if (has_width) all.width = {width.data(), heads};
     if (has_mask) all.mask = {mask.data(), heads, nodes};
+    if (has_mask && masks != 1) all.mask = {mask.data(), masks, heads, nodes};
     return all;
   }
   wane::laplace_parameters<P> view(bool has_width, bool has_mask) {
@@ -106,26 +109,29 @@ struct laplace_parameters {
                                     .read_out = {read_out.data(), heads, nodes, channels}};
     if (has_width) all.width = {width.data(), heads};
     if (has_mask) all.mask = {mask.data(), heads, nodes};
+    if (has_mask && masks != 1) all.mask = {mask.data(), masks, heads, nodes};
     return all;
   }
 
+  // Of sequence n, where that matters.
   template <class Real = long double>
-  node_of<Real> node(index h, index k, index j) const {
+  node_of<Real> node(index h, index k, index j, index n = 0) const {
     auto const i = count(h * nodes + k), c = count((h * nodes + k) * channels + j % channels);
     auto const real = [](P x) { return Real(static_cast<long double>(x)); };
     return {real(sigma[i]), real(omega[i]), real(read_out[c].real()), real(read_out[c].imag()),
-            real(mask[i])};
+            real(mask[masks > 1 ? i + count(n * heads * nodes) : i])};
   }
 
   // What `lags` lags weigh in the output of a channel, as far as they reach.
-  std::vector<long double> response(window_shape shape, index h, index j, index lags) const {
+  std::vector<long double> response(window_shape shape, index h, index j, index lags,
+                                    index n = 0) const {
     long double const w = static_cast<long double>(width[count(h)]);
     if (shape == window_shape::hann || shape == window_shape::rectangular)
       lags = std::min(lags, static_cast<index>(std::ceil(w)));
     if (shape == window_shape::exponential) lags = std::min(lags, negligible(1 / w));
     std::vector<long double> weights(count(lags), 0.L);
     for (index k = 0; k < nodes; ++k) {
-      auto const one = node(h, k, j);
+      auto const one = node(h, k, j, n);
       for (index l = 0; l < std::min(lags, negligible(one.sigma)); ++l)
         weights[count(l)] += window_weight(shape, w, l) * node_weight(one, l);
     }

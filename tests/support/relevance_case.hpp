@@ -24,7 +24,8 @@ std::vector<Real> naive_coefficients(laplace_problem<Io, Window> const& p, index
   wane::spectra::window const window(Window, static_cast<double>(at(p.widths, head)));
   for (index k = 0; k < S; ++k) {
     Real const sigma = at(p.sigma, head * S + k), omega = at(p.omega, head * S + k);
-    Real const mask = p.masked ? at(p.mask, head * S + k) : Real(1);
+    index const of_mask = ((p.masks > 1 ? batch : 0) * p.heads + head) * S + k;
+    Real const mask = p.masked ? at(p.mask, of_mask) : Real(1);
     for (index n = 0; n < T; ++n)
       for (index m = 0; m < (ahead ? T : n + 1); ++m) {
         Real const lag = static_cast<Real>(n - m), far = std::abs(lag);

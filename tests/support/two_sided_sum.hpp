@@ -39,16 +39,17 @@ struct two_sided_sum : laplace_size {
     std::vector<Real> z(in[0].size(), elsewhere);
     for (index h = 0; h < heads; ++h)
       for (index j = 0; j < columns; ++j) {
-        std::vector<Real> kernel(at(2 * tokens + 1), Real(0));  // of n - m, from -tokens on
-        for (index lag = -tokens; lag <= tokens; ++lag)
-          for (index k = 0; k < nodes; ++k) kernel[at(lag + tokens)] += weight(h, k, j, lag);
-        for (auto const& [b, begin, end] : sequences)
+        std::vector<Real> kernel;  // of n - m, from -tokens on
+        for (index s = 0; s < std::ssize(sequences); ++s) {
+          auto const [b, begin, end] = sequences[at(s)];
+          if (s == 0 || masks > 1) kernel = kernel_of(s, h, j);
           for (index n = begin; n < end; ++n) {
             Real sum = 0;
             for (index m = begin; m < end; ++m)
               sum += kernel[at(n - m + tokens)] * in[0][place(b, m, h, j)];
             z[place(b, n, h, j)] = sum;
           }
+        }
       }
     return z;
   }
@@ -69,8 +70,14 @@ struct two_sided_sum : laplace_size {
       return x < 1 ? (1 + std::cos(std::numbers::pi_v<Real> * x)) / 2 : Real(0);
     return 1;
   }
+  std::vector<Real> kernel_of(index sequence, index h, index j) const {
+    std::vector<Real> kernel(at(2 * tokens + 1), Real(0));
+    for (index lag = -tokens; lag <= tokens; ++lag)
+      for (index k = 0; k < nodes; ++k) kernel[at(lag + tokens)] += weight(sequence, h, k, j, lag);
+    return kernel;
+  }
   // Re m C w(l) e^{-sigma l} e^{-i omega l}, l = |lag|, omega turned round ahead.
-  Real weight(index h, index k, index j, index lag) const {
+  Real weight(index sequence, index h, index k, index j, index lag) const {
     auto const l = static_cast<Real>(std::abs(lag));
     std::size_t const node = at(h * nodes + k),
                       read = by_column ? node * at(columns) + at(j) : node;
@@ -78,7 +85,8 @@ struct two_sided_sum : laplace_size {
         lag < 0 && phase == wane::future_phase::conjugate ? in[2][node] * l : -in[2][node] * l;
     std::complex<Real> const c(in[3][2 * read], in[3][2 * read + 1]);
     Real const size = std::exp(-in[1][node] * l) * window(l, in[4][at(h)]);
-    return (masked ? in[5][node] : Real(1)) * size *
+    std::size_t const mask = masks > 1 ? at(sequence * heads * nodes) + node : node;
+    return (masked ? in[5][mask] : Real(1)) * size *
            (c.real() * std::cos(turn) - c.imag() * std::sin(turn));
   }
 };

@@ -59,7 +59,9 @@ class laplace {
     require(count > 0, "sigma has nodes 0; it must have 1 or more");
     impl::check_laplace_node("sigma", nodes_.sigma, heads, count);
     impl::check_laplace_node("omega", nodes_.omega, heads, count);
-    if (nodes_.mask.data) impl::check_laplace_node("mask", nodes_.mask, heads, count);
+    if (nodes_.mask.data)
+      impl::check_laplace_masks("mask", nodes_.mask, nodes_.mask.extent[0], heads, count);
+    if (!weighs_sequences()) nodes_.mask.stride[0] = 0;
     impl::check_laplace_read_out("read_out", nodes_.read_out, heads, count, values_.extent[3]);
     require(nodes_.sigma.data && nodes_.omega.data && nodes_.read_out.data,
             "sigma, omega or read_out has no data; they must point to their values");
@@ -91,8 +93,8 @@ class laplace {
                 "; it must be finite and not negative");
         require(std::abs(omega) <= most_turn, "omega(", h, ", ", k, ") is ", omega,
                 "; it must be within pi, or it aliases");
-        if (nodes_.mask.data)
-          require(nodes_.mask(h, k) == nodes_.mask(h, k), "mask(", h, ", ", k,
+        for (index n = 0; nodes_.mask.data && n < nodes_.mask.extent[0]; ++n)
+          require(nodes_.mask(n, h, k) == nodes_.mask(n, h, k), "mask(", n, ", ", h, ", ", k,
                   ") is NaN; it must be a number");
         for (index j = 0; j < nodes_.read_out.extent[2]; ++j)
           require(nodes_.read_out(h, k, j) == nodes_.read_out(h, k, j), "read_out(", h, ", ", k,
@@ -105,6 +107,13 @@ class laplace {
       if constexpr (has_window)
         require(nodes_.width(h) > 0, "width(", h, ") is ", nodes_.width(h), "; it must be above 0");
     }
+  }
+
+  // Throws wane::error unless there is one mask for all sequences, or one for each.
+  void check_sequences(index sequences) const {
+    if (nodes_.mask.data)
+      impl::check_laplace_masks("mask", nodes_.mask, sequences, nodes_.sigma.extent[0],
+                                nodes_.sigma.extent[1]);
   }
 
   WANE_HOST_DEVICE recurrence_shape shape() const {
@@ -151,10 +160,11 @@ class laplace {
     return multiply(alone, impl::power_of<Real>(exponent.real(), exponent.imag(),
                                                 lag / static_cast<Real>(width_of(head))));
   }
-  std::complex<double> weight(index head, index i, index j) const {
-    return weight_as<double>(head, i, j);
+  std::complex<double> weight(index sequence, index head, index i, index j) const {
+    return weight_as<double>(sequence, head, i, j);
   }
   WANE_HOST_DEVICE bool weighs_columns() const { return nodes_.read_out.extent[2] > 1; }
+  bool weighs_sequences() const { return nodes_.mask.data && nodes_.mask.extent[0] != 1; }
 
   // The same nodes with C = 1: their weights are those of the coefficients m_k L_k.
   laplace before_read_out() const {
@@ -171,7 +181,7 @@ class laplace {
 
     WANE_HOST_DEVICE Accumulate log_decay(index i) const { return op.log_pole(where.head, i); }
     WANE_HOST_DEVICE Accumulate query(index i, index j) const {
-      return op.template weight_as<real_type<Accumulate>>(where.head, i, j);
+      return op.template weight_as<real_type<Accumulate>>(where.sequence, where.head, i, j);
     }
     WANE_HOST_DEVICE Accumulate value(index j) const {
       return Accumulate(convert<real_type<Accumulate>>(op.values_.read(where, j)));
@@ -218,14 +228,16 @@ class laplace {
  private:
   static constexpr double most_turn = 0x1.921fb6p+1;  // pi, rounded up as float rounds it
   template <class Real>
-  WANE_HOST_DEVICE std::complex<Real> weight_as(index head, index i, index j) const {
+  WANE_HOST_DEVICE std::complex<Real> weight_as(index sequence, index head, index i,
+                                                index j) const {
     index const k = i / terms();
     auto weight = convert<std::complex<Real>>(nodes_.read_out(head, k, weighs_columns() ? j : 0));
     if (conjugated_) weight = conjugate(weight);
     if constexpr (terms() > 1)
       weight = multiply(weight, convert<std::complex<Real>>(term(i).weight));
     if (nodes_.mask.data)
-      weight = multiply(weight, std::complex<Real>(static_cast<Real>(nodes_.mask(head, k))));
+      weight =
+          multiply(weight, std::complex<Real>(static_cast<Real>(nodes_.mask(sequence, head, k))));
     return weight;
   }
   WANE_HOST_DEVICE Accumulate log_pole(index head, index i) const {

@@ -33,6 +33,7 @@ class laplace_coefficients {
   bool counts_positions() const { return bank_.counts_positions(); }
   void check_inputs() const { bank_.check_inputs(); }
   void check_parameters() const { bank_.check_parameters(); }
+  void check_sequences(index sequences) const { bank_.check_sequences(sequences); }
 
   // See check_values.
   void each_number(place<> at, auto const& visit) const { bank_.each_number(at, visit); }
@@ -66,7 +67,7 @@ class laplace_coefficients {
         auto const n = static_cast<std::size_t>(m);
         power[n] = accumulate(bank_.power(at.head, i, 1));
         leaving[n] = accumulate(-bank_.power(at.head, i, reach));
-        weight[n] = accumulate(bank_.weight(at.head, i, 0));
+        weight[n] = accumulate(bank_.weight(at.sequence, at.head, i, 0));
         missing[n] = corrects ? correction::factor(bank_, at.head, i, power[n]) : accumulate(0);
       }
       for (index j = 0; j < columns; ++j) {

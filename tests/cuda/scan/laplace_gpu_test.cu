@@ -24,5 +24,9 @@ TEST_F(GpuLaplace, IsThatOfTheOracleForManyTiles) {
   cases.expect_right<float, window_shape::none>(
       {.batch = 1, .tokens = 20000, .heads = 1, .columns = 40}, wane::direction::forward);
 }
+TEST_F(GpuLaplace, TakesAMaskOfEachSequence) {
+  cases.take_a_mask_of_each_sequence<float>();
+  cases.take_a_mask_of_each_sequence<double>();
+}
 
 }  // namespace

@@ -24,6 +24,7 @@ laplace_size const sizes[] = {
     {.batch = 1, .tokens = 21, .heads = 1, .columns = 9, .width = 1, .by_column = true},
     {.tokens = 12, .heads = 1, .columns = 2, .width = 0.6, .masked = true},
     {.batch = 1, .tokens = 17, .columns = 3, .width = 4.5, .by_column = true, .masked = true},
+    {.batch = 3, .tokens = 9, .columns = 3, .nodes = 2, .width = 4.5, .masked = true, .masks = 3},
 };
 
 template <class T>
@@ -95,6 +96,14 @@ TYPED_TEST(TwoSidedAdjoint, PackedSequencesDoNotSeeEachOther) {
   for (future_phase phase : phases)
     expect_derivative(TypeParam({.batch = 1, .tokens = 20, .columns = 2}), phase,
                       {{0, 0, 1}, {0, 1, 9}, {0, 9, 20}}, 1e-9, {.packed = {starts}});
+}
+
+TYPED_TEST(TwoSidedAdjoint, PackedSequencesHaveAMaskEach) {
+  index const starts[] = {0, 1, 1, 9, 20};
+  for (future_phase phase : phases)
+    expect_derivative(
+        TypeParam({.batch = 1, .tokens = 20, .columns = 2, .masked = true, .masks = 4}), phase,
+        {{0, 0, 1}, {0, 1, 1}, {0, 1, 9}, {0, 9, 20}}, 1e-9, {.packed = {starts}});
 }
 
 TYPED_TEST(TwoSidedAdjoint, PaddingHasNoGradient) {

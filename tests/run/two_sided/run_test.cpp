@@ -29,6 +29,7 @@ laplace_size const sizes[] = {
     {.batch = 1, .tokens = 70, .columns = 17, .width = 1, .by_column = true},
     {.tokens = 50, .columns = 8, .width = 0.6, .masked = true},
     {.tokens = 40, .heads = 1, .columns = 70, .width = 4.5, .by_column = true, .masked = true},
+    {.batch = 3, .tokens = 35, .columns = 5, .width = 4.5, .masked = true, .masks = 3},
 };
 
 template <class Out, class Io, window_shape Window>
@@ -95,6 +96,16 @@ TYPED_TEST(TwoSided, PackedSequencesDoNotSeeEachOther) {
     TypeParam const p({.batch = 1, .columns = 5});
     auto const y = answers<number<TypeParam>>(p, phase, {.packed = {starts}});
     EXPECT_LE(error(p, phase, y, {{0, 0, 1}, {0, 1, 30}, {0, 30, 61}}), bound<TypeParam>);
+  }
+}
+
+TYPED_TEST(TwoSided, PackedSequencesHaveAMaskEach) {
+  index const starts[] = {0, 1, 1, 30, 61};
+  for (future_phase phase : phases) {
+    TypeParam const p({.batch = 1, .columns = 5, .masked = true, .masks = 4});
+    auto const y = answers<number<TypeParam>>(p, phase, {.packed = {starts}});
+    EXPECT_LE(error(p, phase, y, {{0, 0, 1}, {0, 1, 1}, {0, 1, 30}, {0, 30, 61}}),
+              bound<TypeParam>);
   }
 }
 

@@ -21,6 +21,7 @@ laplace_size const sizes[] = {
     {.tokens = 40, .columns = 3, .width = 1},
     {.batch = 1, .tokens = 33, .heads = 1, .columns = 9, .width = 2, .by_column = true},
     {.tokens = 150, .columns = 4, .width = 31, .masked = true},
+    {.batch = 3, .tokens = 50, .columns = 4, .width = 6.5, .masked = true, .masks = 3},
 };
 
 template <class Problem>

@@ -63,6 +63,13 @@ recurrence_shape checked_shape(Op const& op) {
   return shape;
 }
 
+// Throws wane::error where an operator has parameters of each sequence, and they are not of so many
+// sequences. Such an operator has check_sequences(sequences).
+template <class Op>
+void check_sequences_of(Op const& op, index sequences) {
+  if constexpr (requires { op.check_sequences(sequences); }) op.check_sequences(sequences);
+}
+
 // Throws wane::error where a kept state does not fit, or has fewer tokens than the one before it.
 template <class State>
 void check_kept_states(std::span<kept_state<State> const> keep, index sequences,
@@ -85,6 +92,7 @@ index check_run(Op const& op, sequence_view<Out> const& output, run_options<Stat
   check("output", output, output_shape_of(op));
   check_sequences(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
+  check_sequences_of(op, sequences);
   check_state("initial", options.initial, sequences, shape);
   check_positions("initial", op, options.initial);
   check_state("final", options.final, sequences, shape);
@@ -100,6 +108,7 @@ index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
   check("output_gradient", output_gradient, output_shape_of(op));
   check_sequences(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
+  check_sequences_of(op, sequences);
   check_state("initial", options.initial, sequences, shape);
   check_positions("initial", op, options.initial);
   check_state("final_gradient", options.final_gradient, sequences, shape);

@@ -48,12 +48,14 @@ struct time_columns {
 // A token: its index in the batch, its time in the tensors, its head, and its position. The
 // position counts from 1 at the start of a sequence, and goes on from the positions of an initial
 // state. With time_lanes it is the position of the first token; each further token has one more.
+// `sequence` is the index of the token's state: that of a packed sequence, otherwise `batch`.
 template <class Time = index>
 struct place {
   index batch;
   Time time;
   index head;
   index position = 1;
+  index sequence = batch;
 };
 
 }  // namespace wane

@@ -20,8 +20,9 @@ namespace wane {
 //   reach(head)            D, or 0 where inputs never leave
 //   power(head, i, n)      p_i^n in double, or in Real by power<Real>(...); the error is one or two
 //                          roundings for any n
-//   weight(head, i, j)     c_ij
+//   weight(n, head, i, j)  c_ij in sequence n, the index of its state
 //   weighs_columns()       whether c_ij differs between columns; if not, c_i0 holds for all
+//   weighs_sequences()     whether c_ij differs between sequences; if not, any n gives the same
 // Where inputs leave, rows P to 2P - 1 of the state are second sums, from which nothing is
 // subtracted. They start from zero every D tokens. D tokens later they are the exact sums of the
 // last D inputs, and replace the first sums. So rounding errors do not accumulate, and a NaN or
@@ -34,8 +35,9 @@ concept pole_bank = has_shape<Op> && is_complex<accumulate_type<Op>> &&
   { op.reach(i) } -> std::convertible_to<index>;
   { op.power(i, i, i) } -> std::same_as<std::complex<double>>;
   { op.template power<long double>(i, i, i) } -> std::same_as<std::complex<long double>>;
-  { op.weight(i, i, i) } -> std::same_as<std::complex<double>>;
+  { op.weight(i, i, i, i) } -> std::same_as<std::complex<double>>;
   { op.weighs_columns() } -> std::convertible_to<bool>;
+  { op.weighs_sequences() } -> std::convertible_to<bool>;
 };
 
 // A bank whose inputs leave; an operator says so with a constant `inputs_leave`.
@@ -149,7 +151,7 @@ void advance_poles(Op const& op, place<> at, view<State, 2> state, Write const& 
       V const pole(power), leaving(leave ? -op.power(at.head, i, reach) : 0.);
       V const missing = corrects ? pole_correction<T>::factor(op, at.head, i, pole) : V(0);
       auto const weigh = [&](index n, index j) {
-        std::complex<double> const weight = op.weight(at.head, i, j);
+        std::complex<double> const weight = op.weight(at.sequence, at.head, i, j);
         weights[0][n] = static_cast<T>(weight.real());
         weights[1][n] = static_cast<T>(weight.imag());
       };

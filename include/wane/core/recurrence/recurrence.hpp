@@ -133,8 +133,8 @@ concept paired_recurrence = has_shape<Op> && requires(Op const& op, void (&write
 template <class Op>
 concept scannable = affine_recurrence<Op> && !has_erase<token_of<Op>>;
 
-// All terms but value are the same for all tokens. An operator says so with a constant
-// `is_time_invariant`.
+// All terms but value are the same for all tokens; the queries of a bank of poles may differ
+// between sequences. An operator says so with a constant `is_time_invariant`.
 template <class Op>
 concept time_invariant = scannable<Op> && !strictly_causal<token_of<Op>> && requires {
   requires Op::is_time_invariant;

@@ -33,6 +33,12 @@ class recurrence_pair {
     if constexpr (requires { first_.check_parameters(); }) first_.check_parameters();
     if constexpr (requires { second_.check_parameters(); }) second_.check_parameters();
   }
+  void check_sequences(index sequences) const {
+    if constexpr (requires { first_.check_sequences(sequences); })
+      first_.check_sequences(sequences);
+    if constexpr (requires { second_.check_sequences(sequences); })
+      second_.check_sequences(sequences);
+  }
 
   bool counts_positions() const {
     return wane::counts_positions(first_) || wane::counts_positions(second_);

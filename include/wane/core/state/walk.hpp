@@ -22,7 +22,7 @@ struct walk {
   int stride;
   index position;
 
-  place<> token(index k) const { return {batch, first + stride * k, head, position + k}; }
+  place<> token(index k) const { return {batch, first + stride * k, head, position + k, sequence}; }
 
   // The part of the walk from token k on, at most `most` tokens.
   walk part(index k, index most) const {

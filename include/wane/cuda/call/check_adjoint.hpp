@@ -63,6 +63,7 @@ index checked_adjoint_call(Op const& op, sequence_view<Out> const& output_gradie
   recurrence_shape const shape = checked_extents(op);
   check("output_gradient", output_gradient, output_shape_of(op));
   index const sequences = checked_sequences(shape, options);
+  check_parameters_of_sequences(op, sequences, options);
   check_gradients(op, gradients, sequences);
   check_state("initial", options.initial, sequences, shape);
   check_positions("initial", op, options.initial);

@@ -25,6 +25,16 @@ index checked_sequences(recurrence_shape const& shape, Options const& options) {
   return sequences;
 }
 
+// Throws where parameters of each sequence do not fit a call.
+template <class Op, class Options>
+void check_parameters_of_sequences(Op const& op, index sequences, Options const& options) {
+  wane::impl::check_sequences_of(op, sequences);
+  if constexpr (pole_bank<Op>)
+    require(!options.packed.present() || !op.weighs_sequences(),
+            "weights of poles differ between sequences (a mask of each), and sequences are packed; "
+            "on a GPU they must be the rows of a batch");
+}
+
 // Throws where a memory with keys has more rows than the kernel takes.
 template <class Config, class Op>
 void check_rows(Op const& op) {
@@ -49,6 +59,7 @@ run_arguments<Op, Out, State> checked_call(Op const& op, sequence_view<Out> cons
   recurrence_shape const shape = checked_extents(op);
   check("output", output, output_shape_of(op));
   index const sequences = checked_sequences(shape, options);
+  check_parameters_of_sequences(op, sequences, options);
   check_state("initial", options.initial, sequences, shape);
   check_positions("initial", op, options.initial);
   check_state("final", options.final, sequences, shape);

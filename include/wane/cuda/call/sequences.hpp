@@ -23,18 +23,19 @@ struct sequence_list {
 
 // The tokens of one sequence, in the order of a walk.
 struct sequence_tokens {
-  index batch, begin, count, seen;
+  index sequence, batch, begin, count, seen;
   int stride;
 
   WANE_HOST_DEVICE sequence_tokens(sequence_list const& all, index n)
-      : batch(all.starts ? 0 : n),
+      : sequence(n),
+        batch(all.starts ? 0 : n),
         begin(all.starts ? all.starts[n] : 0),
         count(all.length(n)),
         seen(all.positions ? all.positions[n] : 0),
         stride(all.stride) {}
 
   WANE_HOST_DEVICE place<> at(index k, index head) const {
-    return {batch, begin + (stride > 0 ? k : count - 1 - k), head, seen + k + 1};
+    return {batch, begin + (stride > 0 ? k : count - 1 - k), head, seen + k + 1, sequence};
   }
 };
 
@@ -64,7 +65,7 @@ class sequence_cursor {
   WANE_HOST_DEVICE bool ends() const { return time_ == (all_.stride > 0 ? end_ - 1 : begin_); }
   WANE_HOST_DEVICE place<> at(index batch, index head) const {
     index const walked = all_.stride > 0 ? time_ - begin_ : end_ - 1 - time_;
-    return {batch, time_, head, seen_ + walked + 1};
+    return {batch, time_, head, seen_ + walked + 1, sequence_};
   }
 
  private:

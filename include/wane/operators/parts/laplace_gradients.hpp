@@ -12,7 +12,8 @@
 namespace wane::impl {
 
 // Where the gradients go; any may be absent. Gradients of nodes are sums over tokens and sequences,
-// and over channels for a read_out [H, S, 1]. Complex gradients are d/dRe + i d/dIm.
+// and over channels for a read_out [H, S, 1]. The gradient of a mask [N, H, S] is that of each
+// sequence. Complex gradients are d/dRe + i d/dIm.
 template <class Op>
 struct laplace_gradients {
   using P = typename Op::parameter;
@@ -26,10 +27,15 @@ struct laplace_gradients {
     index const heads = shape.heads, count = op.parameters().sigma.extent[1];
     check_if_present("the gradient of value", value, shape);
     std::pair<char const*, view<P, 2>> const by_node[] = {{"the gradient of sigma", nodes.sigma},
-                                                          {"the gradient of omega", nodes.omega},
-                                                          {"the gradient of mask", nodes.mask}};
+                                                          {"the gradient of omega", nodes.omega}};
     for (auto const& [name, of] : by_node)
       if (of.data) check_laplace_node(name, of, heads, count);
+    if (nodes.mask.data) {
+      auto const& mask = op.parameters().mask;
+      check_laplace_masks("the gradient of mask", nodes.mask, nodes.mask.extent[0], heads, count);
+      check_extent("the gradient of mask", "sequences", nodes.mask.extent[0],
+                   mask.data ? mask.extent[0] : 1);
+    }
     if (nodes.read_out.data) {
       check_laplace_read_out("the gradient of read_out", nodes.read_out, heads, count,
                              shape.columns);
@@ -69,19 +75,29 @@ struct laplace_gradients {
       }
       if (nodes.sigma.data) give(nodes.sigma(head, k), -of_exponent.real());
       if (nodes.omega.data) give(nodes.omega(head, k), of_exponent.imag());
-      double const mask = op.parameters().mask.data ? double(op.parameters().mask(head, k)) : 1;
-      double of_mask = 0;
-      for (index c = 0; c < channels; ++c) {
+      // Of C_kc in sequence n, as if its mask were 1.
+      auto const of_read_out = [&](index n, index c) {
         std::complex<double> seen = 0;
         for (index i = k * Op::terms(); i < (k + 1) * Op::terms(); ++i)
           for (index j = channels > 1 ? c : 0; j < (channels > 1 ? c + 1 : g.columns); ++j)
-            seen += multiply(Op::term(i).weight, g.weight[i * g.columns + j]);
-        if (op.is_conjugated()) seen = conjugate(seen);
-        std::complex<double> const read(op.parameters().read_out(head, k, c));
-        of_mask += multiply(read, seen).real();
-        if (nodes.read_out.data) give(nodes.read_out(head, k, c), mask * conjugate(seen));
+            seen += multiply(Op::term(i).weight, g.weight[(n * op.poles() + i) * g.columns + j]);
+        return op.is_conjugated() ? seen : conjugate(seen);
+      };
+      auto const& mask = op.parameters().mask;
+      std::vector<std::complex<double>> total(static_cast<std::size_t>(channels));
+      for (index n = 0; n < g.sequences; ++n) {
+        double const factor = mask.data ? double(mask(n, head, k)) : 1;
+        double of_mask = 0;
+        for (index c = 0; c < channels; ++c) {
+          std::complex<double> const of = of_read_out(n, c);
+          std::complex<double> const read(op.parameters().read_out(head, k, c));
+          of_mask += multiply(read, conjugate(of)).real();
+          total[static_cast<std::size_t>(c)] += factor * of;
+        }
+        if (nodes.mask.data) give(nodes.mask(n, head, k), of_mask);
       }
-      if (nodes.mask.data) give(nodes.mask(head, k), of_mask);
+      for (index c = 0; nodes.read_out.data && c < channels; ++c)
+        give(nodes.read_out(head, k, c), total[static_cast<std::size_t>(c)]);
     }
     if (nodes.width.data) give(nodes.width(head), of_width);
   }
@@ -101,6 +117,8 @@ struct laplace_pole_gradients {
 
   void check(Op const& op) const {
     check_if_present("the gradient of value", value, op.shape());
+    require(!op.weighs_sequences() || (!log_pole.data && !weight.data),
+            "mask differs by sequence; here its gradient, and that of poles, is not there");
     require(!op.weighs_columns() || (!log_pole.data && !weight.data),
             "read_out differs by channel; here its gradient, and that of poles, is not there");
     if (log_pole.data)
@@ -111,7 +129,7 @@ struct laplace_pole_gradients {
   // From the gradients of poles and weights, in host memory, to the gradients of the nodes.
   void nodes_of(Op const& op, laplace_gradients<Op> const& to) const {
     struct sums {
-      index columns;
+      index sequences, columns;
       std::complex<double> const *log_pole, *weight;
     };
     auto const count = static_cast<std::size_t>(op.poles());
@@ -121,7 +139,7 @@ struct laplace_pole_gradients {
         of_log[static_cast<std::size_t>(i)] = std::complex<double>(conjugate(log_pole(h, i)));
         of_weight[static_cast<std::size_t>(i)] = std::complex<double>(conjugate(weight(h, i)));
       }
-      to.poles(op, h, sums{1, of_log.data(), of_weight.data()});
+      to.poles(op, h, sums{1, 1, of_log.data(), of_weight.data()});
     }
   }
 

@@ -146,7 +146,7 @@ template <int C, channelwise Op, class V>
   time_columns<C> const columns{0};
   auto const token = [&](index k) WANE_INLINE_LAMBDA {
     return op.at(place<time_lanes<width, C>>{
-        w.batch, {w.first + w.stride * k, w.stride}, w.head, w.position + k});
+        w.batch, {w.first + w.stride * k, w.stride}, w.head, w.position + k, w.sequence});
   };
   effect_of<Op, V> total;
   [[maybe_unused]] held_form<V> form;

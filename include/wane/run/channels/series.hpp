@@ -175,7 +175,7 @@ class series_runner {
   template <int Direction>
   WANE_HOST_INLINE static auto place_of(walk const& w, index n) {
     return place<time_lanes<width, C>>{
-        w.batch, {w.first + Direction * n, Direction}, w.head, w.position + n};
+        w.batch, {w.first + Direction * n, Direction}, w.head, w.position + n, w.sequence};
   }
 
   // Reads windows of one token each, with logs in place of factors if the tokens give logs.

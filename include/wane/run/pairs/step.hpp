@@ -36,7 +36,7 @@ template <paired_recurrence Op, class State, class Write>
 void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   using T = accumulate_type<Op>;
   token_outputs<T> a(output_shape_of(op.first()).columns), b(output_shape_of(op.second()).columns);
-  walk const token{0, at.batch, at.head, at.time, 1, 1, at.position};
+  walk const token{at.sequence, at.batch, at.head, at.time, 1, 1, at.position};
   step_by_table(op.first(), token, a.view(), op.state_of_first(state));
   step_by_table(op.second(), token, b.view(), op.state_of_second(state));
   op.put_together(op.output_columns(), a, b, write);

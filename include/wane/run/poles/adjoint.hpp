@@ -18,15 +18,15 @@ class pole_adjoint {
   static constexpr bool leave = leaving_inputs<Op>;
 
   pole_adjoint(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
-               index head, index first, index last)
+               index sequence, index head, index first, index last)
       : op_(op),
         dy_(dy),
         gradients_(gradients),
         columns_{first, last},
         cotangent_(op, head, first, last - first),
         reach_(op.reach(head)),
-        many_(op, head, first, last - first),
-        one_(op, head, first, last - first),
+        many_(op, sequence, head, first, last - first),
+        one_(op, sequence, head, first, last - first),
         in_(pole_tokens * cotangent_.stride()),
         out_(pole_tokens * cotangent_.stride()) {}
 
@@ -100,36 +100,35 @@ void adjoint_poles(Op const& op, sequence_view<Out const> const& dy, Gradients c
                    adjoint_options<State> const& options) {
   check_state_holds_inputs<Op, State>();
   recurrence_shape const shape = op.shape();
-  index const sequences = sequences_of(shape, options.packed);
+  index const sets = weight_sets(op, sequences_of(shape, options.packed));
   index const piece = std::min<index>(columns_of_piece(op), 128), poles = op.poles();
   index const pieces = (shape.columns + piece - 1) / piece;
   bool const of_poles = gradients.wants_poles();
   auto const size = [](index n) { return static_cast<std::size_t>(n); };
   std::vector<std::complex<double>> log_pole(size(of_poles ? shape.heads * pieces * poles : 0)),
-      weight(size(of_poles ? shape.heads * poles * shape.columns : 0));
+      weight(size(of_poles ? shape.heads * sets * poles * shape.columns : 0));
+  auto const weight_of = [&](index head, index n) {
+    return weight.data() + (head * sets + n) * poles * shape.columns;
+  };
   for_each_task(shape.heads * pieces, threads_to_use(options.threads), [&](index task) {
     index const head = task / pieces, first = task % pieces * piece;
     index const last = std::min(first + piece, shape.columns);
-    pole_adjoint<Op, Out, Gradients> const of_values(op, dy, gradients, head, first, last);
-    auto const for_walks = [&](auto const& body) {
-      for (index n = 0; n < sequences; ++n)
-        body(walk_of(n * shape.heads + head, shape, options, options.initial.positions));
-    };
-    if (of_poles) {  // before of_values, which may overwrite final_gradient
-      pole_sensitivity<Op, Out> const of_head(op, dy, head, first, last);
-      for_walks([&](walk const& w) { of_head(w, options); });
-      of_head.give(log_pole.data() + task * poles, weight.data() + head * poles * shape.columns,
-                   shape.columns);
-    }
-    for_walks([&](walk const& w) { of_values(w, options); });
+    for_weight_sets(op, head, options, [&](index n, auto const& for_walks) {
+      if (of_poles) {  // before of_values, which may overwrite final_gradient
+        pole_sensitivity<Op, Out> const of_head(op, dy, n, head, first, last);
+        for_walks([&](walk const& w) { of_head(w, options); });
+        of_head.give(log_pole.data() + task * poles, weight_of(head, n), shape.columns);
+      }
+      pole_adjoint<Op, Out, Gradients> const of_values(op, dy, gradients, n, head, first, last);
+      for_walks([&](walk const& w) { of_values(w, options); });
+    });
   });
   if (!of_poles) return;
   for (index head = 0; head < shape.heads; ++head) {
     std::complex<double>* const sum = log_pole.data() + head * pieces * poles;
     for (index p = 1; p < pieces; ++p)
       for (index i = 0; i < poles; ++i) sum[i] += sum[p * poles + i];
-    gradients.poles(
-        op, head, pole_gradients{shape.columns, sum, weight.data() + head * poles * shape.columns});
+    gradients.poles(op, head, pole_gradients{sets, shape.columns, sum, weight_of(head, 0)});
   }
 }
 

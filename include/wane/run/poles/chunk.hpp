@@ -73,7 +73,8 @@ struct pole_terms {
   complex_parts<T> read[N], write[N], leave[Leave ? N : 1];
 };
 
-// All poles of a head, for chunks of N tokens; weights of columns [first, first + count).
+// All poles of a head, for chunks of N tokens of a sequence; weights of columns
+// [first, first + count).
 template <pole_bank Op, int N>
 class pole_chunk {
  public:
@@ -82,7 +83,7 @@ class pole_chunk {
   static constexpr int width = vector::width;
   static constexpr bool leave = leaving_inputs<Op>;
 
-  pole_chunk(Op const& op, index head, index first, index count)
+  pole_chunk(Op const& op, index sequence, index head, index first, index count)
       : by_column_(op.weighs_columns()),
         stride_(by_column_ ? (count + width - 1) / width * width : 1),
         poles_(static_cast<std::size_t>(op.poles())),
@@ -109,14 +110,14 @@ class pole_chunk {
       // The error is scaled down accordingly.
       pole.drift = pole.carry.drift(exact) *
                    std::pow(std::abs(exact), static_cast<Exact>(chunks_between_corrections));
-      std::complex<double> const weight = by_column_ ? 1. : op.weight(head, i, 0);
+      std::complex<double> const weight = by_column_ ? 1. : op.weight(sequence, head, i, 0);
       for (int t = 0; t < N; ++t) {
         pole.read[t] = conjugate(multiply(weight, power[t + 1]));
         pole.write[t] = power[N - 1 - t];
         if constexpr (leave) pole.leave[t] = -far[N - 1 - t];
       }
       for (index j = 0; j < columns; ++j) {
-        std::complex<double> const c = op.weight(head, i, first + j);
+        std::complex<double> const c = op.weight(sequence, head, i, first + j);
         re[size(j)] = c.real(), im[size(j)] = c.imag();
       }
       if (by_column_)

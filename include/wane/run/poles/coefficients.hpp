@@ -31,16 +31,17 @@ struct pole_step {
     re = settled;
   }
 };
-// The updates of all poles of a head, for the coefficients of nodes.
+// The updates of all poles of a sequence and head, for the coefficients of nodes.
 template <class T, pole_bank Bank>
-std::vector<pole_step<T>> coefficient_steps(Bank const& bank, index head) {
+std::vector<pole_step<T>> coefficient_steps(Bank const& bank, index sequence, index head) {
   using Exact = std::conditional_t<std::is_same_v<T, double>, long double, double>;
   std::vector<pole_step<T>> steps;
   for (index i = 0; i < bank.poles(); ++i) {
     carry_factor<T> const carry(bank.power(head, i, 1));
     auto const exact = bank.template power<Exact>(head, i, 1);
     // The error is scaled down where p fades within a chunk, as in pole_chunk.
-    steps.push_back({carry, -bank.power(head, i, bank.reach(head)), bank.weight(head, i, 0),
+    steps.push_back({carry, -bank.power(head, i, bank.reach(head)),
+                     bank.weight(sequence, head, i, 0),
                      carry.drift(exact) * std::pow(std::abs(exact), Exact(pole_tokens))});
   }
   return steps;
@@ -51,7 +52,7 @@ std::vector<pole_step<T>> coefficient_steps(Bank const& bank, index head) {
 // lag 0, which the past includes.
 enum class transform_side { past, future };
 
-// Runs columns [first, last) of a head.
+// Runs columns [first, last) of a sequence and head.
 template <transform_side Side, node_coefficients Op, class Out>
 class coefficient_runner {
  public:
@@ -60,14 +61,14 @@ class coefficient_runner {
   using vector = simd<T, simd_width<T>>;
   static constexpr bool leave = leaving_inputs<Bank>;
 
-  coefficient_runner(Op const& op, sequence_view<Out> const& output, index head, index first,
-                     index last)
+  coefficient_runner(Op const& op, sequence_view<Out> const& output, index sequence, index head,
+                     index first, index last)
       : bank_(op.bank()),
         output_(output),
         columns_{first, last},
         state_(bank_, head, first, last - first),
         reach_(bank_.reach(head)),
-        steps_(coefficient_steps<T>(bank_, head)),
+        steps_(coefficient_steps<T>(bank_, sequence, head)),
         in_(pole_tokens * state_.stride()),
         in_lanes_(layout_of(output).columns) {}
 
@@ -185,7 +186,8 @@ void run_coefficients(Op const& op, sequence_view<Out> const& output,
   index const piece = std::min(recurrence_shape(op.shape()).columns, pole_columns);
   for_each_piece(op, options, piece, threads_to_use(options.threads),
                  [&](walk const& w, index first, index last, auto const& state) {
-                   coefficient_runner<Side, Op, Out>(op, output, w.head, first, last)(w, state);
+                   coefficient_runner<Side, Op, Out>(op, output, w.sequence, w.head, first, last)(
+                       w, state);
                  });
 }
 

@@ -20,14 +20,14 @@ class coefficient_adjoint {
   static constexpr index block = pole_tokens;
 
   coefficient_adjoint(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
-                      index head, index first, index last)
+                      index sequence, index head, index first, index last)
       : bank_(op.bank()),
         dy_(dy),
         gradients_(gradients),
         columns_{first, last},
         cotangent_(bank_, head, first, last - first),
         reach_(bank_.reach(head)),
-        steps_(coefficient_steps<T>(bank_, head)),
+        steps_(coefficient_steps<T>(bank_, sequence, head)),
         in_(2 * block * cotangent_.stride()),
         out_(block * cotangent_.stride()),
         gone_(block * cotangent_.stride()) {}
@@ -125,33 +125,35 @@ class coefficient_adjoint {
 // Gradients of the poles of every head, summed over both sides of a transform.
 class pole_gradient_sums {
  public:
-  pole_gradient_sums(recurrence_shape const& shape, index poles)
+  pole_gradient_sums(recurrence_shape const& shape, index poles, index sets)
       : heads_(shape.heads),
         poles_(poles),
+        sets_(sets),
         pieces_((shape.columns + pole_columns - 1) / pole_columns),
         log_pole_(static_cast<std::size_t>(heads_ * pieces_ * poles_)),
-        weight_(log_pole_.size()) {}
+        weight_(static_cast<std::size_t>(heads_ * pieces_ * sets_ * poles_)) {}
 
   index tasks() const { return heads_ * pieces_; }
   index pieces() const { return pieces_; }
   std::complex<double>* log_pole(index task) { return log_pole_.data() + task * poles_; }
-  std::complex<double>* weight(index task) { return weight_.data() + task * poles_; }
+  std::complex<double>* weight(index task, index set = 0) {
+    return weight_.data() + (task * sets_ + set) * poles_;
+  }
 
   template <class Bank, class Gradients>
   void give(Bank const& bank, Gradients const& gradients) {
     for (index head = 0; head < heads_; ++head) {
       index const first = head * pieces_;
-      for (index p = 1; p < pieces_; ++p)
-        for (index i = 0; i < poles_; ++i) {
-          log_pole(first)[i] += log_pole(first + p)[i];
-          weight(first)[i] += weight(first + p)[i];
-        }
-      gradients.poles(bank, head, pole_gradients{1, log_pole(first), weight(first)});
+      for (index p = 1; p < pieces_; ++p) {
+        for (index i = 0; i < poles_; ++i) log_pole(first)[i] += log_pole(first + p)[i];
+        for (index i = 0; i < sets_ * poles_; ++i) weight(first)[i] += weight(first + p)[i];
+      }
+      gradients.poles(bank, head, pole_gradients{sets_, 1, log_pole(first), weight(first)});
     }
   }
 
  private:
-  index heads_, poles_, pieces_;
+  index heads_, poles_, sets_, pieces_;
   std::vector<std::complex<double>> log_pole_, weight_;
 };
 
@@ -160,23 +162,19 @@ void adjoint_coefficients_of_side(Op const& op, sequence_view<Out const> const& 
                                   Gradients const& gradients, adjoint_options<State> const& options,
                                   pole_gradient_sums& sums) {
   recurrence_shape const shape = op.shape();
-  index const sequences = sequences_of(shape, options.packed);
   for_each_task(sums.tasks(), threads_to_use(options.threads), [&](index task) {
     index const head = task / sums.pieces(), first = task % sums.pieces() * pole_columns;
     index const last = std::min(first + pole_columns, shape.columns);
-    coefficient_adjoint<Side, Op, Out, Gradients> const of_values(op, dy, gradients, head, first,
-                                                                  last);
-    auto const for_walks = [&](auto const& body) {
-      for (index n = 0; n < sequences; ++n)
-        body(walk_of(n * shape.heads + head, shape, options, options.initial.positions));
-    };
-    // Poles come before of_values, which may overwrite final_gradient.
-    if (gradients.wants_poles()) {
-      coefficient_sensitivity<Side, Op, Out> const of_head(op, dy, head, first, last);
-      for_walks([&](walk const& w) { of_head(w, options); });
-      of_head.give(sums.log_pole(task), sums.weight(task));
-    }
-    for_walks([&](walk const& w) { of_values(w, options); });
+    for_weight_sets(op.bank(), head, options, [&](index n, auto const& for_walks) {
+      if (gradients.wants_poles()) {  // before of_values, which may overwrite final_gradient
+        coefficient_sensitivity<Side, Op, Out> const of_head(op, dy, n, head, first, last);
+        for_walks([&](walk const& w) { of_head(w, options); });
+        of_head.give(sums.log_pole(task), sums.weight(task, n));
+      }
+      coefficient_adjoint<Side, Op, Out, Gradients> const of_values(op, dy, gradients, n, head,
+                                                                    first, last);
+      for_walks([&](walk const& w) { of_values(w, options); });
+    });
   });
 }
 
@@ -187,7 +185,8 @@ void coefficient_gradients(Op const& op, sequence_view<Out const> const& dy,
                            Gradients const& gradients, adjoint_options<State> const& options,
                            More const& more) {
   recurrence_shape const shape = op.shape();
-  pole_gradient_sums sums(shape, op.bank().poles());
+  pole_gradient_sums sums(shape, op.bank().poles(),
+                          weight_sets(op.bank(), sequences_of(shape, options.packed)));
   adjoint_coefficients_of_side<transform_side::past>(op, dy, gradients, options, sums);
   more(sums);
   if (gradients.wants_poles()) sums.give(op.bank(), gradients);

@@ -31,8 +31,8 @@ class coefficient_sensitivity {
   static constexpr bool leave = leaving_inputs<Bank>;
   static constexpr index block = 16;
 
-  coefficient_sensitivity(Op const& op, sequence_view<Out const> const& dy, index head, index first,
-                          index last)
+  coefficient_sensitivity(Op const& op, sequence_view<Out const> const& dy, index sequence,
+                          index head, index first, index last)
       : bank_(op.bank()),
         dy_(dy),
         columns_{first, last},
@@ -45,6 +45,7 @@ class coefficient_sensitivity {
         ring_(reach_ * stride_),
         sums_(poles_ * per_pole * stride_),
         totals_(poles_ * 4 * stride_),
+        sequence_(sequence),
         head_(head),
         ends_(static_cast<std::size_t>(poles_)) {
     std::fill_n(totals_.data(), poles_ * 4 * stride_, 0.);
@@ -77,7 +78,7 @@ class coefficient_sensitivity {
         of_log += std::complex<double>(total[2 * stride_], total[3 * stride_]);
       }
       weight[i] += of_weight;
-      log_pole[i] += multiply(bank_.weight(head_, i, 0), of_log) + end(i);
+      log_pole[i] += multiply(bank_.weight(sequence_, head_, i, 0), of_log) + end(i);
     }
   }
 
@@ -207,7 +208,7 @@ class coefficient_sensitivity {
   panel_columns<double, 1> const columns_;
   index const poles_, reach_, stride_;
   aligned_numbers<double> const in_, node_, left_, ring_, sums_, totals_;
-  index const head_;
+  index const sequence_, head_;
   mutable std::vector<std::complex<double>> ends_;
 };
 

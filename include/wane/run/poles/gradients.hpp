@@ -8,13 +8,34 @@
 
 namespace wane::impl {
 
-// Gradients of the poles of one head, summed over all sequences:
-//   dL = Re sum_i (log_pole[i] d log p_i + sum_j weight[i * columns + j] d c_ij).
-// The member poles(op, head, g) of a bank's gradients receives them once a head.
+// Gradients of the P poles of one head:
+//   dL = Re sum_i (log_pole[i] d log p_i + sum_nj weight[(n P + i) columns + j] d c_nij),
+// where n runs over the sequences if their weights differ (weighs_sequences()); otherwise there is
+// one n, and its gradient is the sum over all sequences. The member poles(op, head, g) of a bank's
+// gradients receives them once a head.
 struct pole_gradients {
-  index columns;
+  index sequences, columns;
   std::complex<double> const *log_pole, *weight;
 };
+// How many sets of weights a head has: one for each sequence, or one for all.
+template <pole_bank Op>
+index weight_sets(Op const& op, index sequences) {
+  return op.weighs_sequences() ? sequences : 1;
+}
+// Calls body(n, walks) for each set n of weights of a head; walks(take) calls take(walk) for the
+// sequences of this set.
+template <pole_bank Op, class Options, class Body>
+void for_weight_sets(Op const& op, index head, Options const& options, Body const& body) {
+  recurrence_shape const shape = op.shape();
+  index const sequences = sequences_of(shape, options.packed), sets = weight_sets(op, sequences);
+  for (index set = 0; set < sets; ++set)
+    body(set, [&](auto const& take) {
+      bool const one = op.weighs_sequences();
+      for (index n = one ? set : 0; n < (one ? set + 1 : sequences); ++n)
+        take(walk_of(n * shape.heads + head, shape, options, options.initial.positions));
+    });
+}
+
 // M are the sums of a pole, D_n = sum_l l p^l x_{n-l} their derivatives by log p. The gradients by
 // the weight c and by log p are sum_n dy_n M_n and c sum_n dy_n D_n. In double, tokens in blocks,
 // pole by pole within a block.
@@ -25,8 +46,8 @@ class pole_sensitivity {
   static constexpr bool leave = leaving_inputs<Op>;
   static constexpr index block = 64;
 
-  pole_sensitivity(Op const& op, sequence_view<Out const> const& dy, index head, index first,
-                   index last)
+  pole_sensitivity(Op const& op, sequence_view<Out const> const& dy, index sequence, index head,
+                   index first, index last)
       : op_(op),
         dy_(dy),
         columns_{first, last},
@@ -39,6 +60,7 @@ class pole_sensitivity {
         ring_(reach_ * stride_),
         sums_(poles_ * per_pole * stride_),
         totals_(poles_ * 4 * stride_),
+        sequence_(sequence),
         head_(head) {
     std::fill_n(totals_.data(), poles_ * 4 * stride_, 0.);
   }
@@ -72,7 +94,7 @@ class pole_sensitivity {
         std::complex<double> const of_weight(total[0], total[stride_]),
             of_log(total[2 * stride_], total[3 * stride_]);
         weight[i * columns + columns_.first + j] = of_weight;
-        log_pole[i] += multiply(op_.weight(head_, i, columns_.first + j), of_log);
+        log_pole[i] += multiply(op_.weight(sequence_, head_, i, columns_.first + j), of_log);
       }
     for (index i = 0; i < poles_; ++i) log_pole[i] += ends_[at(i)];
   }
@@ -195,7 +217,7 @@ class pole_sensitivity {
   panel_columns<double, 1> const columns_;
   index const poles_, reach_, stride_;
   aligned_numbers<double> const in_, out_, left_, ring_, sums_, totals_;
-  index const head_;
+  index const sequence_, head_;
   mutable std::vector<std::complex<double>> ends_ =
       std::vector<std::complex<double>>(at(poles_), std::complex<double>());
 };

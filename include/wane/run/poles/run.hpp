@@ -20,20 +20,21 @@ index columns_of_piece(Op const& op) {
   return std::min(recurrence_shape(op.shape()).columns, most);
 }
 
-// Runs columns [first, last) of a head.
+// Runs columns [first, last) of a sequence and head.
 template <pole_bank Op, class Out>
 class pole_runner {
  public:
   using T = real_type<accumulate_type<Op>>;
 
-  pole_runner(Op const& op, sequence_view<Out> const& output, index head, index first, index last)
+  pole_runner(Op const& op, sequence_view<Out> const& output, index sequence, index head,
+              index first, index last)
       : op_(op),
         output_(output),
         columns_{first, last},
         state_(op, head, first, last - first),
         reach_(op.reach(head)),
-        many_(op, head, first, last - first),
-        one_(op, head, first, last - first),
+        many_(op, sequence, head, first, last - first),
+        one_(op, sequence, head, first, last - first),
         in_(pole_tokens * state_.stride()),
         out_(pole_tokens * state_.stride()),
         in_lanes_((layout_of(op.values()) & layout_of(output)).columns) {}
@@ -131,7 +132,7 @@ void run_poles(Op const& op, sequence_view<Out> const& output, run_options<State
       std::min(columns_of_piece(op), columns_per_task(shape.columns, walks, threads, 64));
   for_each_piece(op, options, piece, threads,
                  [&](walk const& w, index first, index last, auto const& state) {
-                   pole_runner<Op, Out>(op, output, w.head, first, last)(w, state);
+                   pole_runner<Op, Out>(op, output, w.sequence, w.head, first, last)(w, state);
                  });
 }
 

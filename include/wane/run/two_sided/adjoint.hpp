@@ -14,54 +14,57 @@ class future_gradients {
   template <class Options>
   future_gradients(Future const& future, sequence_view<Out const> const& dy, Gradients const& to,
                    Options const& options)
-      : to_(to), columns_(dy.extent[3]), centre_(numbers(dy)), value{to, dy, {}} {
+      : to_(to), value{to, dy, {}, 0} {
     recurrence_shape const shape = future.shape();
-    value.own.resize(numbers(dy));
+    index const sets = weight_sets(future, sequences_of(shape, options.packed));
+    auto const numbers = static_cast<std::size_t>(sets * shape.heads * shape.columns);
+    centre_.resize(numbers), value.own.resize(numbers);
+    value.stride = future.weighs_sequences() ? shape.heads * shape.columns : 0;
     for_each_task(shape.heads, threads_to_use(options.threads), [&](index head) {
-      for (index j = 0; j < columns_; ++j) value.own[at(head, j)] = own_weight(future, head, j);
-      if (!wants_poles()) return;
-      for (index n = 0; n < sequences_of(shape, options.packed); ++n) {
-        walk const w = walk_of(n * shape.heads + head, shape, options, nullptr);
-        for (index k = 0; k < w.count; ++k)
-          for (index j = 0; j < columns_; ++j)
-            centre_[at(head, j)] += convert<double>(dy.read(w.token(k), j)) *
-                                    convert<double>(future.values().read(w.token(k), j));
-      }
+      for_weight_sets(future, head, options, [&](index n, auto const& for_walks) {
+        index const first = (n * shape.heads + head) * shape.columns;
+        for (index j = 0; j < shape.columns; ++j)
+          value.own[static_cast<std::size_t>(first + j)] = own_weight(future, n, head, j);
+        if (!wants_poles()) return;
+        double* const centre = centre_.data() + first;
+        for_walks([&](walk const& w) {
+          for (index k = 0; k < w.count; ++k)
+            for (index j = 0; j < shape.columns; ++j)
+              centre[j] += convert<double>(dy.read(w.token(k), j)) *
+                           convert<double>(future.values().read(w.token(k), j));
+        });
+      });
     });
   }
 
   void check(Future const& op) const { to_.check(op); }
   bool wants_poles() const { return to_.wants_poles(); }
   void poles(Future const& op, index head, pole_gradients const& g) const {
-    std::vector<std::complex<double>> weight(g.weight, g.weight + op.poles() * columns_);
-    for (std::size_t n = 0; n < weight.size(); ++n)
-      weight[n] -= centre_[at(head, static_cast<index>(n) % columns_)];
-    to_.poles(op, head, pole_gradients{columns_, g.log_pole, weight.data()});
+    index const heads = recurrence_shape(op.shape()).heads, rows = g.sequences * op.poles();
+    std::vector<std::complex<double>> weight(g.weight, g.weight + rows * g.columns);
+    for (index row = 0; row < rows; ++row)
+      for (index j = 0; j < g.columns; ++j)
+        weight[static_cast<std::size_t>(row * g.columns + j)] -=
+            centre_[static_cast<std::size_t>((row / op.poles() * heads + head) * g.columns + j)];
+    to_.poles(op, head, pole_gradients{g.sequences, g.columns, g.log_pole, weight.data()});
   }
 
  private:
-  static std::size_t numbers(sequence_view<Out const> const& dy) {
-    return static_cast<std::size_t>(dy.extent[2] * dy.extent[3]);
-  }
-  std::size_t at(index head, index j) const {
-    return static_cast<std::size_t>(head * columns_ + j);
-  }
-
   struct of_value {
     Gradients const& to;
     sequence_view<Out const> dy;
     std::vector<double> own;
+    index stride;  // from one sequence to the next, 0 where they share weights
 
     template <class V>
     void write(place<> where, index j, V g) const {
-      auto const weight =
-          static_cast<V>(own[static_cast<std::size_t>(where.head * dy.extent[3] + j)]);
+      auto const weight = static_cast<V>(
+          own[static_cast<std::size_t>(where.sequence * stride + where.head * dy.extent[3] + j)]);
       to.value.write(where, j, g - weight * convert<V>(dy.read(where, j)));
     }
   };
 
   Gradients const& to_;
-  index const columns_;
   std::vector<double> centre_;
 
  public:

@@ -16,15 +16,15 @@ class past_adder {
   using V = accumulate_type<Past>;
   using T = real_type<V>;
 
-  past_adder(Past const& past, Future const& future, sequence_view<Out> const& output, index head,
-             index first, index last)
-      : past_(past, output, head, first, last),
+  past_adder(Past const& past, Future const& future, sequence_view<Out> const& output,
+             index sequence, index head, index first, index last)
+      : past_(past, output, sequence, head, first, last),
         values_(past.values()),
         output_(output),
         first_(first),
         columns_(last - first) {
     for (index j = first; j < last; ++j)
-      own_.push_back(static_cast<T>(own_weight(future, head, j)));
+      own_.push_back(static_cast<T>(own_weight(future, sequence, head, j)));
   }
 
   template <class Access>
@@ -83,18 +83,18 @@ void run_two_sided(Past const& past, Future const& future, sequence_view<Out> ou
   static_assert(!is_complex<Out> && !std::is_const_v<Out>,
                 "wane::run_two_sided: outputs are real, and written");
   impl::check_sides(past, future);
-  impl::check_run(past, output, options);
-  impl::run_by_table(
-      future, output,
-      run_options<accumulate_type<Future>>{.packed = options.packed,
-                                           .lengths = options.lengths,
-                                           .direction = impl::opposite(options.direction),
-                                           .threads = options.threads});
+  run_options<accumulate_type<Future>> const ahead{.packed = options.packed,
+                                                   .lengths = options.lengths,
+                                                   .direction = impl::opposite(options.direction),
+                                                   .threads = options.threads};
+  impl::check_run(past, output, options), impl::check_run(future, output, ahead);
+  impl::run_by_table(future, output, ahead);
   recurrence_shape const shape = past.shape();
   impl::for_each_piece(past, options, std::min(impl::columns_of_piece(past), impl::pole_columns),
                        impl::threads_to_use(options.threads),
                        [&](impl::walk const& w, index first, index last, auto const& state) {
-                         impl::past_adder(past, future, output, w.head, first, last)(w, state);
+                         impl::past_adder(past, future, output, w.sequence, w.head, first, last)(
+                             w, state);
                        });
   impl::count_tokens(shape, options);
 }

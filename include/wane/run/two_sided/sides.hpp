@@ -7,11 +7,11 @@
 
 namespace wane::impl {
 
-// The weight of lag 0 in a bank of poles: Re sum_i c_ij.
+// The weight of lag 0 in a bank of poles: Re sum_i c_ij of a sequence.
 template <pole_bank Op>
-double own_weight(Op const& op, index head, index j) {
+double own_weight(Op const& op, index sequence, index head, index j) {
   double own = 0;
-  for (index i = 0; i < op.poles(); ++i) own += op.weight(head, i, j).real();
+  for (index i = 0; i < op.poles(); ++i) own += op.weight(sequence, head, i, j).real();
   return own;
 }
 

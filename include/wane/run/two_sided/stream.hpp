@@ -38,6 +38,7 @@ class two_sided_stream {
         state_(past) {
     impl::check_sides(past, future);
     impl::checked_shape(past), impl::checked_shape(future);
+    impl::check_sequences_of(past, shape_.batch), impl::check_sequences_of(future, shape_.batch);
   }
 
   // The most further tokens that an answer waits for.
@@ -129,12 +130,15 @@ class two_sided_stream {
     run(past_.with_tensors(other_values{values.tokens(0, count)}), to,
         run_options<accumulate_type<Past>>{
             .initial = std::as_const(state_), .final = state_, .threads = threads_});
+    index const sets = impl::weight_sets(future_, shape_.batch);
     std::vector<number> own;
-    for (index h = 0; h < shape_.heads; ++h)
-      for (index j = 0; j < shape_.columns; ++j)
-        own.push_back(static_cast<number>(impl::own_weight(future_, h, j)));
+    for (index n = 0; n < sets; ++n)
+      for (index h = 0; h < shape_.heads; ++h)
+        for (index j = 0; j < shape_.columns; ++j)
+          own.push_back(static_cast<number>(impl::own_weight(future_, n, h, j)));
     for_each(count, [&](place<> at, index j) {
-      number const weight = own[static_cast<std::size_t>(at.head * shape_.columns + j)];
+      index const row = (future_.weighs_sequences() ? at.batch * shape_.heads : 0) + at.head;
+      number const weight = own[static_cast<std::size_t>(row * shape_.columns + j)];
       to.write(at, j,
                convert<number>(to.read(at, j)) +
                    (ahead.read(at, j) - weight * convert<number>(values.read(at, j))));

@@ -47,9 +47,9 @@ inline std::vector<double> logistic_noise(std::int64_t count, std::uint64_t seed
   return noise;
 }
 
-// m = sigmoid((logit + g) / temperature), for the logits of one sequence; without noise g = 0.
-// Logits of any size, infinities included, give masks in [0, 1]. Throws wane::error unless
-// temperature > 0 and noise is empty or as long as the logits.
+// m = sigmoid((logit + g) / temperature), for the logits of one sequence or of several; without
+// noise g = 0. Logits of any size, infinities included, give masks in [0, 1]. Throws wane::error
+// unless temperature > 0 and noise is empty or as long as the logits.
 inline std::vector<double> relaxed_mask(std::span<double const> logits, double temperature,
                                         std::span<double const> noise = {}) {
   impl::require_relaxed_mask(logits, temperature, noise);
