@@ -41,7 +41,7 @@ outcome run(experiment const& of, std::function<bool(index)> const& advance) {
     for (index n = 0; n < of.test_batches; ++n)
       all += learner.test(draw(t.of, batch_of(t.of), bits));
     auto same = bits;  // the tests behind this one do not depend on what is drawn here
-    found.tests.push_back({all, learner.model().state_bytes(draw(t.of, 1, same))});
+    found.tests.push_back({all, learner.model().carried_behind(draw(t.of, 8, same))});
   }
   auto const add = [&](std::string const& name, matrix<float> const& of_all) {
     found.weights.push_back(

@@ -57,10 +57,10 @@ struct trained {
   index rows, columns;
   std::vector<float> values;
 };
-// What a test found, and what the model carries of a sequence behind its last token.
+// What a test found, and what the model carries behind the last token of a sequence.
 struct tested {
   score found = {};
-  index state_bytes = 0;
+  carried state = {};
 };
 struct outcome {
   index steps = 0, tokens = 0;

@@ -62,11 +62,12 @@ class model {
     return found;
   }
 
-  // Bytes that all layers carry behind the tokens of examples, for one sequence.
-  index state_bytes(examples const& of) const {
+  // What all layers carry behind the tokens of examples, for one sequence; nodes of one layer.
+  carried carried_behind(examples const& of) const {
     tape<T> on(weights);
     through_layers(on, of);
-    return on.carried() / of.batch;
+    return {on.noted().bytes / of.batch,
+            on.noted().nodes / static_cast<double>(of.batch * settings_.layers)};
   }
 
  private:

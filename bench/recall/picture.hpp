@@ -93,7 +93,7 @@ inline std::string picture_of(std::vector<measured> const& rows) {
                       title = axis == picture_axis::state   ? name
                               : axis == picture_axis::pairs ? ""
                                                             : description_of(m.of.trained_on());
-    index const x = axis == picture_axis::state    ? found.state_bytes
+    index const x = axis == picture_axis::state    ? found.state.bytes
                     : axis == picture_axis::tests  ? number_of(tests, name)
                     : axis == picture_axis::tokens ? t.of.time
                                                    : t.of.pairs;

@@ -45,11 +45,13 @@ inline std::string table_of(std::vector<measured> const& rows) {
                             "accuracy", "bits", "paper", "tokens/s", "seconds"}};
   for_each_test(rows, [&](measured const& m, test const& t, tested const& x) {
     score const& s = x.found;
-    lines.push_back({m.of.model.memory, bench::formatted("%.1f KB", double(x.state_bytes) / 1000),
-                     name_of(m.of.model.mix), description_of(t.of), std::to_string(t.of.time),
-                     t.name.empty() ? "fresh" : t.name, std::to_string(m.of.model.seed),
-                     std::to_string(m.found.steps), fraction(s.accuracy()), fraction(bits_of(s)),
-                     fraction(t.paper), bench::formatted("%.0f", m.found.tokens_per_second()),
+    std::string state = bench::formatted("%.1f KB", double(x.state.bytes) / 1000);
+    if (x.state.nodes > 0) state += bench::formatted(", %.1f nodes", x.state.nodes);
+    lines.push_back({m.of.model.memory, state, name_of(m.of.model.mix), description_of(t.of),
+                     std::to_string(t.of.time), t.name.empty() ? "fresh" : t.name,
+                     std::to_string(m.of.model.seed), std::to_string(m.found.steps),
+                     fraction(s.accuracy()), fraction(bits_of(s)), fraction(t.paper),
+                     bench::formatted("%.0f", m.found.tokens_per_second()),
                      bench::formatted("%.1f", m.found.seconds)});
   });
   return bench::aligned(lines);
@@ -62,7 +64,7 @@ inline std::string csv_of(std::vector<measured> const& rows) {
   auto const number = [](double x) { return std::isnan(x) ? std::string() : bench::exact(x); };
   for_each_test(rows, [&](measured const& m, test const& t, tested const& x) {
     score const& s = x.found;
-    text += m.of.model.memory + ',' + std::to_string(x.state_bytes) + ',' +
+    text += m.of.model.memory + ',' + std::to_string(x.state.bytes) + ',' +
             name_of(m.of.model.mix) + ',' + t.of.name + ',' +
             (t.of.is_of_pairs() ? std::to_string(t.of.pairs) : "") + ',' +
             std::to_string(t.of.time) + ',' + t.name + ',' + std::to_string(m.of.model.seed) + ',' +
@@ -136,11 +138,12 @@ inline json json_of(measured const& m) {
     curve.push_back({{"step", p.step}, {"loss", p.loss}, {"accuracy", p.accuracy}});
   for (std::size_t i = 0; i < m.of.tests.size(); ++i) {
     test const& t = m.of.tests[i];
-    auto const& [s, state_bytes] = m.found.tests[i];
+    auto const& [s, state] = m.found.tests[i];
     json row{{"test", t.name}, {"tokens", t.of.time}};
     if (t.of.is_of_pairs()) row["pairs"] = t.of.pairs;
     row["accuracy"] = s.accuracy(), row["loss"] = s.mean_loss(), row["questions"] = s.asked;
-    row["state_bytes"] = state_bytes;
+    row["state_bytes"] = state.bytes;
+    if (state.nodes > 0) row["active_nodes"] = state.nodes;
     row["paper"] = std::isnan(t.paper) ? json() : json(t.paper);
     tests.push_back(std::move(row));
   }
@@ -161,7 +164,7 @@ inline outcome outcome_in(json const& row) {
   for (json const& t : row.at("tests")) {
     double const asked = number(t.at("questions"));
     found.tests.push_back({{number(t.at("loss")) * asked, number(t.at("accuracy")) * asked, asked},
-                           t.value("state_bytes", index(0))});
+                           {t.value("state_bytes", index(0)), t.value("active_nodes", 0.)}});
   }
   for (json const& p : row.at("training"))
     found.curve.push_back({p.at("step"), number(p.at("loss")), number(p.at("accuracy"))});

@@ -24,9 +24,9 @@ inline std::vector<std::string> const& memory_names() {
       // without keys (eq. 12); one rate learned, five
       "power-law", "power-law-1", "power-law-orders", "power-law-attention", "retention-orders",
       "exponential", "mixture-5",
-      // STLT: 32 nodes, other numbers, and Table 4's ablations
-      "laplace", "laplace-16", "laplace-64", "laplace-fixed", "laplace-no-frequencies",
-      "laplace-fixed-rates", "laplace-fixed-width"};
+      // STLT: 32 nodes, other numbers, 64 with gates of each sequence, and Table 4's ablations
+      "laplace", "laplace-16", "laplace-64", "laplace-adaptive", "laplace-fixed",
+      "laplace-no-frequencies", "laplace-fixed-rates", "laplace-fixed-width"};
   return names;
 }
 // How a token reads its neighbours before the memory: not at all; keys are those of the token

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "recall/tasks/task.hpp"
 #include "shared/fnv.hpp"
 #include "shared/random.hpp"
 #include "wane/core/recurrence/place.hpp"
@@ -122,9 +123,11 @@ class tape {
     return result;
   }
 
-  // Bytes that a memory carries from token to token, for all sequences.
-  void carries(index bytes) { carried_ += bytes; }
-  index carried() const { return carried_; }
+  // Notes what a memory has for all sequences: the bytes of its state; the sum of the gates of its
+  // nodes, where it has gates.
+  void note_state(index bytes) { noted_.bytes += bytes; }
+  void note_nodes(double active) { noted_.nodes += active; }
+  carried const& noted() const { return noted_; }
 
   void backward() {
     for (std::size_t i = values_.size(); i-- > 0;) {
@@ -143,7 +146,7 @@ class tape {
   parameters<T> const& model_;
   std::vector<matrix<T>>* gradients_;
   std::deque<node> values_;
-  index carried_ = 0;
+  carried noted_;
 };
 
 }  // namespace wane::recall

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -14,10 +15,10 @@
 namespace wane::recall {
 
 // What of the nodes is learned: Table 4 of the STLT paper keeps one of them as it begins, or has no
-// frequencies at all.
+// frequencies at all. With adaptive nodes each sequence has gates of its own.
 struct laplace_choices {
   index nodes = 32;
-  bool rates = true, frequencies = true, width = true, oscillates = true;
+  bool rates = true, frequencies = true, width = true, oscillates = true, adaptive = false;
 };
 
 // laplace over the values, in a Hann window. Half-lives are even in the logarithm from 1 token to a
@@ -44,6 +45,9 @@ class laplace_memory : public memory<T> {
     turn_ = {model, name + ".omega", turn, how.frequencies && how.oscillates};
     width_ = {model, name + ".log_width", matrix<T>::Constant(1, 1, T(std::log(length / 2))),
               how.width};
+    if (!how.adaptive) return;
+    gate_ = model.spread(name + ".gate", how.nodes, s.width(), 1 / std::sqrt(s.width()));
+    gate_bias_ = model.filled(name + ".gate_bias", 1, how.nodes, 2);  // nearly all are open
   }
 
   tensor operator()(tape<T>& on, memory_inputs const& in, token_shape const& s) const override {
@@ -53,30 +57,69 @@ class laplace_memory : public memory<T> {
     tensor const omega = each(
         on, turn_(on), [](auto const& turn) { return turn.max(-most_turn).min(most_turn); },
         [](auto const& turn, auto const&) { return 0 * turn + 1; });
-    auto const nodes = [s, count = count_](auto* rates, auto* turns, auto* extent, auto* out) {
+    tensor const gates =
+        gate_ ? gates_of(on, in.x, s) : constant(on, matrix<T>::Ones(1, count_).eval());
+    auto const nodes = [s, count = count_, sets = gate_ ? s.batch : 1](
+                           auto* rates, auto* turns, auto* extent, auto* out, auto* masks) {
       using parameters = laplace_parameters<std::remove_pointer_t<decltype(rates)>>;
       return parameters{
           .sigma = {rates, 1, count},
           .omega = {turns, 1, count},
           .read_out = {reinterpret_cast<typename parameters::complex*>(out), 1, count, s.width()},
-          .width = {extent, 1}};
+          .width = {extent, 1},
+          .mask = {masks, sets, 1, count}};
     };
     auto const make = [=](tape<T> const& of) {
       return laplace<T, spectra::window_shape::hann>(
           {.value = in_heads(of[in.value], s.batch, 1)},
-          nodes(of[sigma].data(), of[omega].data(), of[width].data(), of[read_out].data()));
+          nodes(of[sigma].data(), of[omega].data(), of[width].data(), of[read_out].data(),
+                of[gates].data()));
     };
-    return record_memory(
-        on, {s.batch, s.time, 1, s.width()}, std::array{in.value, sigma, omega, width, read_out},
-        make, [=](auto const& op, auto& to) {
-          typename std::remove_cvref_t<decltype(op)>::gradients all;
-          all.value = in_heads(to[0], s.batch, 1);
-          all.nodes = nodes(to[1].data(), to[2].data(), to[3].data(), to[4].data());
-          return all;
-        });
+    return record_memory(on, {s.batch, s.time, 1, s.width()},
+                         std::array{in.value, sigma, omega, width, read_out, gates}, make,
+                         [=](auto const& op, auto& to) {
+                           typename std::remove_cvref_t<decltype(op)>::gradients all;
+                           all.value = in_heads(to[0], s.batch, 1);
+                           all.nodes = nodes(to[1].data(), to[2].data(), to[3].data(), to[4].data(),
+                                             to[5].data());
+                           return all;
+                         });
   }
 
  private:
+  // Gates of the nodes, [B, S]: sigmoid(W pool(x) + b), where pool is the mean over the first
+  // quarter of a sequence (STLT, section 3.6, without noise). The paper pools over all of it, which
+  // a model that names the next symbol must not see.
+  tensor gates_of(tape<T>& on, tensor x, token_shape const& s) const {
+    auto const first_quarter = [s](auto& of) {
+      auto rows = in_heads(of, s.batch, 1);
+      rows.extent[1] = std::max<index>(1, s.time / 4);
+      return rows;
+    };
+    auto const inputs = [=, this](tape<T> const& of) {
+      return node_gate_inputs<T>{.x = first_quarter(of[x]),
+                                 .weight = {of.weight(*gate_).data(), count_, s.width()},
+                                 .bias = {of.weight(gate_bias_).data(), count_}};
+    };
+    matrix<double> logits(s.batch, count_);
+    node_gate(inputs(on), {logits.data(), s.batch, count_});
+    matrix<T> gates = logistic(logits.array()).template cast<T>();
+    on.note_nodes(gates.sum());
+    return on.record(std::move(gates), [=, this](tape<T>& back, tensor result) {
+      auto const m = back[result].array();
+      matrix<double> const g =
+          (back.gradient(result).array() * m * (1 - m)).template cast<double>();
+      matrix<T> dx = matrix<T>::Zero(back[x].rows(), back[x].cols());
+      matrix<T> dweight(count_, s.width()), dbias(1, count_);
+      node_gate_adjoint(inputs(back), {g.data(), s.batch, count_},
+                        {.x = first_quarter(dx),
+                         .weight = {dweight.data(), count_, s.width()},
+                         .bias = {dbias.data(), count_}});
+      back.give(x, std::move(dx));
+      back.weight_gradient(*gate_) += dweight, back.weight_gradient(gate_bias_) += dbias;
+    });
+  }
+
   static constexpr T most_turn = T(3.14159);
 
   // Numbers that are learned, or stay as they begin.
@@ -99,6 +142,8 @@ class laplace_memory : public memory<T> {
 
   index count_;
   std::size_t read_out_;
+  std::optional<std::size_t> gate_;
+  std::size_t gate_bias_ = 0;
   numbers rate_, turn_, width_;
 };
 

@@ -55,9 +55,10 @@ std::unique_ptr<memory<T>> make_memory(std::string const& kind, parameters<T>& m
   laplace_choices how{.rates = !fixed && kind != "laplace-fixed-rates",
                       .frequencies = !fixed,
                       .width = !fixed && kind != "laplace-fixed-width",
-                      .oscillates = kind != "laplace-no-frequencies"};
+                      .oscillates = kind != "laplace-no-frequencies",
+                      .adaptive = kind == "laplace-adaptive"};
   if (kind == "laplace-16") how.nodes = 16;
-  if (kind == "laplace-64") how.nodes = 64;
+  if (kind == "laplace-64" || how.adaptive) how.nodes = 64;
   return made(std::type_identity<laplace_memory<T>>(), how);
 }
 

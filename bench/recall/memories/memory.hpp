@@ -58,7 +58,7 @@ tensor record_memory(tape<T>& on, token_shape const& s, std::array<tensor, N> co
   matrix<T> y(s.batch * s.time, s.width());
   auto const outputs = in_heads(y, s.batch, s.heads);
   auto const here = make(on);
-  on.carries(state_bytes<T>(here));
+  on.note_state(state_bytes<T>(here));
   if constexpr (attention<decltype(make(on))>)
     attend(here, outputs, {.threads = 1});
   else

@@ -37,7 +37,7 @@ class power_law_attention : public memory<T> {
     for_each_head(s, [&](index b, index h) {
       of_head(y, s, b, h) = decayed(weights(on, b, h)) * of_head(on[in.value], s, b, h);
     });
-    on.carries(s.batch * s.time * 2 * s.width() * index(sizeof(T)));
+    on.note_state(s.batch * s.time * 2 * s.width() * index(sizeof(T)));
     return on.record(std::move(y), [=](tape<T>& back, tensor result) {
       matrix<T> to[3];
       for (matrix<T>& g : to) g.setZero(back[result].rows(), back[result].cols());

@@ -31,7 +31,7 @@ inline std::vector<table> const& tables() {
       {"stlt-4",
        "what of the nodes is learned",
        {"laplace", "laplace-fixed", "laplace-no-frequencies", "laplace-fixed-rates",
-        "laplace-fixed-width", "laplace-16", "laplace-64"},
+        "laplace-fixed-width", "laplace-16", "laplace-64", "laplace-adaptive"},
        true,
        false,
        impl::stlt_table_4},

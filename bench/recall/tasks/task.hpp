@@ -40,6 +40,13 @@ struct score {
   double accuracy() const { return right / asked; }
 };
 
+// What a model carries from token to token: bytes of its state, and the sum of the gates of its
+// nodes, where it has gates.
+struct carried {
+  index bytes = 0;
+  double nodes = 0;
+};
+
 // Symbols are 0 to vocabulary - 1; the last one, the separator, parts a context from its questions.
 //   mqar    `pairs` keys, each with a value, a separator, and the keys in another order, at the end
 //           of the sequence: the answer is the value of the key. Keys are distinct, from first_key
