@@ -6,6 +6,7 @@
 
 #include "support/expect_error.hpp"
 #include "support/laplace_problem.hpp"
+#include "wane/core/state/pair.hpp"
 #include "wane/operators/laplace_coefficients.hpp"
 #include "wane/run/two_sided/adjoint.hpp"
 #include "wane/run/two_sided/coefficients.hpp"
@@ -328,6 +329,10 @@ TEST(LaplaceMask, OfTooManyOrTooFewSequencesIsRefused) {
   expect_error(of_one, [&] { adjoint_two_sided(op, op.future(), y, p.gradients()); });
   expect_error(of_one, [&] { two_sided_stream(op, right.future()); });
   expect_error(of_one, [&] { two_sided_stream(right, op.future()); });
+  std::vector<V> sums(p.x.size());
+  expect_error(of_one, [&] {
+    run(sum_of(right, op), sequence_view<V>(sums.data(), 1, 9, p.heads, p.columns));
+  });
   auto to = p.gradients();
   to.nodes.mask = {p.to_mask.data(), 3, p.heads, p.nodes};
   expect_error({"the gradient of mask", "sequences 3", "must be 1"},

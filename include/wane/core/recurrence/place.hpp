@@ -51,7 +51,7 @@ struct time_columns {
 // `sequence` is the index of the token's state: that of a packed sequence, otherwise `batch`.
 template <class Time = index>
 struct place {
-  index batch;
+  index batch = 0;
   Time time;
   index head;
   index position = 1;
