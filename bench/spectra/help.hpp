@@ -26,6 +26,7 @@ inline std::string lesson() {
       "  wane-spectra --kernel gl:0.3 --horizon 1e6      the kernel of a fractional sum\n"
       "  wane-spectra --text book.txt --plot book.svg    mutual information between bytes\n"
       "  wane-spectra --text src/*.cpp --horizon 4096    several texts, never joined\n"
+      "  wane-spectra --text book.txt --octaves          what each doubling of the window tells\n"
       "  wane-spectra --series load.csv --column cpu     autocorrelation of a column\n"
       "  wane-spectra --checkpoint model.safetensors     the decays of a trained model\n"
       "  wane-spectra --laplace nodes.json               half-lives and periods of Laplace "
