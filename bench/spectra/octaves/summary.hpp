@@ -18,9 +18,9 @@ inline std::string octave_table(octave_report const& of) {
   table_cells lines{{"octave", "code length", "J (bits)", "95 % +-", "share", "so far", ""}};
   auto const& last = of.found.last_symbol;
   lines.push_back({"last symbol", formatted("%.4f", last.code_length()),
-                   formatted("%.4f", last.information()), formatted("%.4f", last.reach()), "", "",
-                   "in no octave"});
-  double so_far = 0;
+                   formatted("%.4f", last.information()), formatted("%.4f", last.reach()), "",
+                   formatted("%.4f", last.information()), "in no octave"});
+  double so_far = last.information();
   double const total = of.total();
   for (auto const& octave : of.found.octaves) {
     double const j = octave.information();
@@ -115,7 +115,8 @@ inline std::string summary(octave_report const& of) {
          "J(s) = I(x_t ; x_{t-2s:t-s} | x_{t-s:t}): the bits that the farther half of the window "
          "2s saves in coding a\nsymbol, on " +
          places + " of them; " + formatted("%.4f", of.found.plain) +
-         " bits with no window. Sums from the top are lower bounds.\n\n" + octave_table(of) +
+         " bits with no window. The sums so far are lower bounds of what the window tells.\n\n" +
+         octave_table(of) +
          "\nautocovariance R_b(1) of the means of neighbouring blocks of b symbols; R_2b = "
          "2^-exponent R_b\n\n" +
          coarse_table(of) + "\nPoST's conditions\n" + words_on_similarity(of) +
