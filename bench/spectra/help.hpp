@@ -33,7 +33,10 @@ inline std::string lesson() {
       "nodes\n\n"
       "With data, a power law through the lags that rise above the noise is printed with its 95 %\n"
       "confidence interval, and spectra are fitted to those lags, 1 at the first of them\n"
-      "(--fit-to measured), or to the law on every lag up to the horizon (--fit-to law).\n\n"
+      "(--fit-to measured), or to the law on every lag up to the horizon (--fit-to law).\n"
+      "With --octaves nothing is fitted: windows of 1, 2, 4, ... symbols, up to the horizon, "
+      "predict\n"
+      "the text, and the bits that each saves test PoST's conditions.\n\n"
       "In a checkpoint decays are found by the ends of names of public models:\n";
   auto const add = [&](std::string const& word, std::string const& meaning) {
     text += "  " + word +

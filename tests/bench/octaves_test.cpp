@@ -154,6 +154,17 @@ TEST(Octaves, CountOnlyPlacesThatHaveTheWindowBeforeThemInTheirText) {
   }
 }
 
+// The latter half is texts of 100 symbols, in which no window of 128 has a place.
+TEST(Octaves, EndWhereTheTextsDo) {
+  random_bits bits(10);
+  std::vector<std::string> texts(101);
+  while (texts[0].size() < 10'000) texts[0] += letter(bits, 3);
+  for (std::size_t i = 1; i < texts.size(); ++i) {
+    while (texts[i].size() < 100) texts[i] += letter(bits, 3);
+  }
+  EXPECT_EQ(measured(texts, 1024).octaves.back().window, 64);
+}
+
 TEST(Octaves, AreTheSameForAnyNumberOfThreads) {
   std::string const text = renewal{}.text(20'000, 4, 7);
   auto const one = measured({text}, 256, 1), five = measured({text}, 256, 5);

@@ -109,7 +109,11 @@ TEST(WrongInput, InATextFile) {
 TEST(WrongInput, ForOctaves) {
   scratch const place;
   std::string const prose = place.write("prose", std::string(5000, 'a') + std::string(5000, 'b'));
+  std::vector<std::string> short_ones{"--octaves", "--text", prose};
+  for (int i = 0; i < 20'000; ++i) short_ones.push_back(place.file("x"));
+  place.write("x", "x");
   expect_refused({
+      {short_ones, "the longest last"},
       {{"--octaves"}, "nothing to fit"},
       {{"--octaves", "--kernel", "power:1"}, "--octaves needs --text FILE"},
       {{"--octaves", "--text", place.file("absent")}, "cannot be read"},

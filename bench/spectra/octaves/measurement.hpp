@@ -50,6 +50,10 @@ struct measured_octave {
     }
     return sum;
   }
+  std::size_t pieces_measured() const {
+    return static_cast<std::size_t>(
+        std::count_if(pieces.begin(), pieces.end(), [](auto const& p) { return p.places > 0; }));
+  }
   double information() const { return all().gain(); }
   double code_length() const {
     auto const sum = all();
@@ -143,6 +147,8 @@ inline octave_measurement measure_octaves(corpus const& texts, std::int64_t long
     levels[l].sigma = levels[l].window / 2;
     levels[l].lag = static_cast<std::int64_t>(lags[l]);
   }
+  // Texts of the latter half may be shorter than the longest window.
+  while (levels.size() > 1 && levels.back().pieces_measured() < blocks / 2) levels.pop_back();
   result.last_symbol = levels.front();
   result.octaves.assign(levels.begin() + 1, levels.end());
   return result;

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "shared/input.hpp"
@@ -56,10 +57,16 @@ inline std::int64_t longest_window_for(options const& asked, corpus const& texts
 inline octave_report report_on_octaves(options const& asked, progress& shown) {
   corpus const texts = read_corpus(asked.text);
   std::int64_t const longest = longest_window_for(asked, texts);
+  auto measured = measure_octaves(texts, longest, asked.threads, shown);
+  if (measured.octaves.empty()) {
+    throw input_error(
+        "the texts in the latter half of what was given are too short for octaves; "
+        "give longer ones, or the longest last");
+  }
   return {.files = asked.text,
           .size = texts.tokens(),
           .symbols = static_cast<std::int64_t>(texts.symbols),
-          .found = measure_octaves(texts, longest, asked.threads, shown),
+          .found = std::move(measured),
           .coarse = coarse_grain(texts, longest)};
 }
 

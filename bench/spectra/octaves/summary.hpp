@@ -14,27 +14,32 @@
 
 namespace wane::bench {
 
+// Four decimals, without a minus before zeros.
+inline std::string bits_text(double bits) {
+  std::string const text = formatted("%.4f", bits);
+  return text == "-0.0000" ? "0.0000" : text;
+}
+
 inline std::string octave_table(octave_report const& of) {
   table_cells lines{{"octave", "code length", "J (bits)", "95 % +-", "share", "so far", ""}};
   auto const& last = of.found.last_symbol;
-  lines.push_back({"last symbol", formatted("%.4f", last.code_length()),
-                   formatted("%.4f", last.information()), formatted("%.4f", last.reach()), "",
-                   formatted("%.4f", last.information()), "in no octave"});
+  lines.push_back({"last symbol", bits_text(last.code_length()), bits_text(last.information()),
+                   bits_text(last.reach()), "", bits_text(last.information()), "in no octave"});
   double so_far = last.information();
   double const total = of.total();
   for (auto const& octave : of.found.octaves) {
     double const j = octave.information();
     so_far += j;
     lines.push_back({std::to_string(octave.sigma) + "-" + std::to_string(octave.window),
-                     formatted("%.4f", octave.code_length()), formatted("%.4f", j),
-                     formatted("%.4f", octave.reach()), formatted("%.1f %%", 100 * j / total),
-                     formatted("%.4f", so_far), octave.above_noise() ? "" : "within its noise"});
+                     bits_text(octave.code_length()), bits_text(j), bits_text(octave.reach()),
+                     octave.above_noise() ? formatted("%.1f %%", 100 * j / total) : "",
+                     bits_text(so_far), octave.above_noise() ? "" : "within its noise"});
   }
   return aligned(lines);
 }
 
 inline std::string coarse_table(octave_report const& of) {
-  table_cells lines{{"block", "R_b(1)", "standard error", "exponent", "+-"}};
+  table_cells lines{{"block", "R_b(1)", "standard error", "exponent", "standard error"}};
   for (auto const& c : of.coarse) {
     bool const none = std::isnan(c.exponent);
     lines.push_back({std::to_string(c.block), formatted("%.3e", c.covariance),
@@ -134,7 +139,8 @@ inline std::string octave_csv(octave_report const& of) {
             std::to_string(octave.lag) + '\n';
   };
   add(of.found.last_symbol, "");
-  for (auto const& octave : of.found.octaves) add(octave, exact(octave.information() / total));
+  for (auto const& octave : of.found.octaves)
+    add(octave, total > 0 ? exact(octave.information() / total) : "");
   return text;
 }
 
