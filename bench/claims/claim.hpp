@@ -59,6 +59,7 @@ std::vector<claim> post_rate_claims();
 std::vector<claim> post_position_claims();
 std::vector<claim> post_initial_claims();
 std::vector<claim> post_invariance_claims();
+std::vector<claim> post_condition_claims();
 // Claims about time. They take long, and noise can leave them undecided.
 std::vector<claim> post_overhead_claims();
 // VLA (arXiv 2605.11196).

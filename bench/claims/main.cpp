@@ -33,8 +33,8 @@ std::vector<claim> all_claims() {
         vort_cost_claims(),       vort_table_claims(),      stlt_absolute_claims(),
         stlt_bound_claims(),      stlt_gate_claims(),       stlt_relevance_claims(),
         post_rate_claims(),       post_position_claims(),   post_initial_claims(),
-        post_invariance_claims(), vla_norm_claims(),        vla_jacobian_claims(),
-        vla_recall_claims(),      vla_capacity_claims()})
+        post_invariance_claims(), post_condition_claims(),  vla_norm_claims(),
+        vla_jacobian_claims(),    vla_recall_claims(),      vla_capacity_claims()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -26,13 +26,17 @@ inline std::string lesson() {
       "  wane-spectra --kernel gl:0.3 --horizon 1e6      the kernel of a fractional sum\n"
       "  wane-spectra --text book.txt --plot book.svg    mutual information between bytes\n"
       "  wane-spectra --text src/*.cpp --horizon 4096    several texts, never joined\n"
+      "  wane-spectra --text book.txt --octaves          what each doubling of the window tells\n"
       "  wane-spectra --series load.csv --column cpu     autocorrelation of a column\n"
       "  wane-spectra --checkpoint model.safetensors     the decays of a trained model\n"
       "  wane-spectra --laplace nodes.json               half-lives and periods of Laplace "
       "nodes\n\n"
       "With data, a power law through the lags that rise above the noise is printed with its 95 %\n"
       "confidence interval, and spectra are fitted to those lags, 1 at the first of them\n"
-      "(--fit-to measured), or to the law on every lag up to the horizon (--fit-to law).\n\n"
+      "(--fit-to measured), or to the law on every lag up to the horizon (--fit-to law).\n"
+      "With --octaves nothing is fitted: windows of 1, 2, 4, ... symbols, up to the horizon, "
+      "predict\n"
+      "the text, and the bits that each saves test PoST's conditions.\n\n"
       "In a checkpoint decays are found by the ends of names of public models:\n";
   auto const add = [&](std::string const& word, std::string const& meaning) {
     text += "  " + word +

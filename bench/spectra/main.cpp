@@ -24,6 +24,10 @@
 #include "spectra/laplace_report.hpp"
 #include "spectra/laplace_summary.hpp"
 #include "spectra/measure.hpp"
+#include "spectra/octaves/json.hpp"
+#include "spectra/octaves/picture.hpp"
+#include "spectra/octaves/report.hpp"
+#include "spectra/octaves/summary.hpp"
 #include "spectra/options.hpp"
 #include "spectra/picture.hpp"
 #include "spectra/report.hpp"
@@ -88,10 +92,17 @@ outputs read_laplace(std::string const& file) {
           [found] { return json_text(found); }, [found] { return picture(found); }};
 }
 
+outputs read_octaves(options const& asked, progress& shown) {
+  auto const found = std::make_shared<octave_report const>(report_on_octaves(asked, shown));
+  return {summary(*found), [found] { return octave_csv(*found); },
+          [found] { return json_text(*found); }, [found] { return picture(*found); }};
+}
+
 void run(options const& asked) {
   progress shown;
   outputs const found = asked.laplace               ? read_laplace(*asked.laplace)
                         : !asked.checkpoint.empty() ? read_checkpoint(asked, shown)
+                        : asked.octaves             ? read_octaves(asked, shown)
                                                     : compared_spectra(asked, shown);
   shown.wipe();
   put_out(asked, found);

@@ -19,6 +19,17 @@ inline constexpr std::size_t blocks = 20;
 // A lag counts as seen when it rises above chance by this many standard deviations of the noise.
 inline constexpr double noise_threshold = 3;
 
+// The standard error of an estimate from the estimates without each block.
+inline double jackknife_error(std::array<double, blocks> const& without) {
+  double mean = 0, sum = 0;
+  for (double const x : without) mean += x / blocks;
+  for (double const x : without) sum += (x - mean) * (x - mean);
+  return std::sqrt(sum * (blocks - 1) / blocks);
+}
+
+// Half the width of a 95 % interval in such standard errors: Student, 19 degrees of freedom.
+inline constexpr double student_95 = 2.093;
+
 struct measured_lag {
   std::int64_t lag = 0;
   std::int64_t pairs = 0;
@@ -29,13 +40,7 @@ struct measured_lag {
 
   double excess() const { return estimate - baseline; }
 
-  double standard_error() const {
-    double mean = 0;
-    for (double const x : without) mean += x / blocks;
-    double sum = 0;
-    for (double const x : without) sum += (x - mean) * (x - mean);
-    return std::sqrt(sum * (blocks - 1) / blocks);
-  }
+  double standard_error() const { return jackknife_error(without); }
 
   double noise() const { return std::max(chance, standard_error()); }
   bool above_noise() const { return excess() > noise_threshold * noise(); }

@@ -28,7 +28,7 @@ struct words {
       seed = "0", threads, accuracy, json, csv, plot;
   std::string head_size, coherence, layer;
   std::vector<std::string> text, checkpoint, patterns;
-  bool rates = false;
+  bool rates = false, octaves = false;
 };
 
 void add_options(CLI::App& app, words& w) {
@@ -36,6 +36,8 @@ void add_options(CLI::App& app, words& w) {
       ->type_name("KERNEL");
   app.add_option("--text", w.text, "files whose bytes are tokens; may be repeated")
       ->type_name("FILE...");
+  app.add_flag("--octaves", w.octaves,
+               "of a text: the information that each doubling of the window adds");
   app.add_option("--series", w.series, "a CSV file with a column of numbers")->type_name("FILE");
   app.add_option("--column", w.column, "which column of --series: its name, or its number from 1")
       ->type_name("NAME");
@@ -149,17 +151,21 @@ void read_checkpoint_options(CLI::App const& app, words const& w, options& o) {
 
 // An option that has no effect here is refused as a mistake.
 void require_meaning(CLI::App const& app) {
-  bool const checkpoint = app.count("--checkpoint") > 0, laplace = app.count("--laplace") > 0;
+  bool const checkpoint = app.count("--checkpoint") > 0, laplace = app.count("--laplace") > 0,
+             octaves = app.count("--octaves") > 0;
+  if (octaves && app.count("--text") == 0) {
+    throw input_error("--octaves needs --text FILE, whose octaves it measures");
+  }
   for (char const* const option : {"--pattern", "--head-size", "--coherence", "--layer"}) {
     if (!checkpoint && app.count(option) > 0) {
       throw input_error(std::string(option) + " needs --checkpoint FILE");
     }
   }
-  std::string const source = checkpoint ? "--checkpoint" : "--laplace";
+  std::string const source = checkpoint ? "--checkpoint" : laplace ? "--laplace" : "--octaves";
   for (std::string const option :
        {"--column", "--fit-from", "--fit-to", "--channels", "--at", "--spectra", "--metric",
         "--accuracy", "--rates", "--seed", "--horizon"}) {
-    bool const read = laplace || (checkpoint && option != "--horizon");
+    bool const read = laplace || ((checkpoint || octaves) && option != "--horizon");
     if (read && app.count(option) > 0) {
       throw input_error(option + " means nothing with " + source + "; leave it out");
     }
@@ -222,6 +228,7 @@ options checked(CLI::App const& app, words const& w) {
   read_checkpoint_options(app, w, o);
   if (app.count("--kernel") > 0) o.kernel = kernel_in(w.kernel);
   o.text = w.text;
+  o.octaves = w.octaves;
   o.series = w.series;
   if (app.count("--laplace") > 0) o.laplace = w.laplace;
   o.column = w.column;

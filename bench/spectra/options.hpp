@@ -29,6 +29,8 @@ struct options {
   std::vector<std::string> checkpoint;
   std::optional<std::string> laplace;
 
+  bool octaves = false;  // of the text: its octaves are measured and nothing is fitted
+
   layer_options layers;     // how the decays of a checkpoint are found
   std::string layer;        // the layer that the picture shows; empty: that in the middle
   double coherence = 0.99;  // above it two of its channels are alike

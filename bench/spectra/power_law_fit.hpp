@@ -127,7 +127,6 @@ inline double sampling_error(std::span<measured_lag const> used, line const& fit
 // (Student, 19 degrees of freedom, as there are 20 blocks). The standard error is the larger of
 // sampling_error and misfit_error.
 inline power_law_fit fit_power_law(measurement const& data, std::int64_t first = 1) {
-  constexpr double student_95 = 2.093;
   constexpr std::size_t fewest = 4;
   auto const used = lags_seen(data.lags, first);
   if (used.size() < fewest) {

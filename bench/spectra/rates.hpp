@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "spectra/target.hpp"
-#include "wane/spectra/algebra/softplus.hpp"
 #include "wane/spectra/rates/best_linear_spacing.hpp"
 #include "wane/spectra/rates/best_range.hpp"
 #include "wane/spectra/rates/geometric.hpp"
@@ -18,6 +17,7 @@
 #include "wane/spectra/rates/post_initial.hpp"
 #include "wane/spectra/rates/random.hpp"
 #include "wane/spectra/rates/retnet.hpp"
+#include "wane/spectra/rates/rwkv7_initial.hpp"
 
 namespace wane::bench {
 
@@ -29,10 +29,11 @@ inline std::vector<double> rates_of_sum(std::int64_t channels, target const& goa
   return rates;
 }
 
-// The rate at which the input adds nothing to the gate.
-inline std::vector<double> rwkv7_rates(std::int64_t channels, std::int64_t horizon) {
-  auto rates = spectra::rwkv7_logits(channels, std::max<std::int64_t>(3, horizon));
-  for (double& x : rates) x = spectra::rwkv7_fastest_rate * spectra::logistic(x);
+// The middle layer of an odd number, slowest channel first.
+inline std::vector<double> rwkv7_own_rates(std::int64_t channels) {
+  auto rates = spectra::rwkv7_rates(spectra::rwkv7_initial_logits(
+      channels, std::clamp<std::int64_t>(channels, 2, 64), {.layer = 1, .layers = 3}));
+  std::sort(rates.begin(), rates.end());
   return rates;
 }
 
@@ -44,6 +45,7 @@ inline std::vector<double> rates_of(std::string const& name, std::int64_t channe
   if (name == "random-log-uniform") return spectra::random_log_uniform(channels, horizon, seed);
   if (name == "random-uniform") return spectra::random_uniform(channels, horizon, seed);
   if (name == "linear") return spectra::linear(channels);
+  if (name == "hippo-legs") return spectra::hippo_legs(channels, horizon);
   if (name == "linear-best") {
     double const spacing = spectra::best_linear_spacing(channels, horizon, goal.kernel, metric);
     return spectra::linear(channels, spacing);
@@ -57,7 +59,11 @@ inline std::vector<double> rates_of(std::string const& name, std::int64_t channe
   if (name == "soe") return rates_of_sum(channels, goal, metric);
   if (name == "retnet") return spectra::retnet(channels);
   if (name == "retnet-fixed") return spectra::retnet_fixed_span(channels);
-  if (name == "rwkv7") return rwkv7_rates(channels, horizon);
+  if (name == "rwkv7") {
+    return spectra::rwkv7_rates(
+        spectra::rwkv7_logits(channels, std::max<std::int64_t>(3, horizon)));
+  }
+  if (name == "rwkv7-own") return rwkv7_own_rates(channels);
   auto const base = spectra::geometric(channels, spectra::wide_range(horizon));
   if (name == "post-static") return base;
   if (name == "post") return spectra::covering_rates(base, horizon, position);

@@ -44,5 +44,6 @@
 #include "wane/spectra/rates/post_map.hpp"
 #include "wane/spectra/rates/random.hpp"
 #include "wane/spectra/rates/retnet.hpp"
+#include "wane/spectra/rates/rwkv7_initial.hpp"
 #include "wane/spectra/rates/taper.hpp"
 #include "wane/spectra/rates/tapered_rates.hpp"

@@ -339,5 +339,47 @@ TEST(WaneSpectra, ReadsTheKingJamesBible) {
   }
 }
 
+// Its first 300000 bytes: most of the information is in the first eight symbols, and from 16
+// symbols on every octave holds some 0.02 bits (0.01 in the whole text).
+TEST(WaneSpectra, MeasuresTheOctavesOfTheKingJamesBible) {
+  std::string const whole = WANE_SOURCE_DIR "/../shared/data/kjv.txt";
+  if (!std::filesystem::exists(whole)) GTEST_SKIP() << "no " << whole;
+  scratch const place;
+  std::string const text = place.write("kjv", content_of(whole).substr(0, 300'000));
+  auto const result = spectra({"--octaves", "--text", text, "--json", place.file("f.json"), "--csv",
+                               place.file("f.csv"), "--plot", place.file("f.svg")});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const found = json::parse(content_of(place.file("f.json")))["predictive_information"];
+  auto const csv = csv_lines(content_of(place.file("f.csv")));
+  ASSERT_EQ(csv.size(), found["octaves"].size() + 2);
+  double near = 0, far = 0;
+  for (std::size_t i = 0; i < found["octaves"].size(); ++i) {
+    auto const& octave = found["octaves"][i];
+    double const j = octave["information"];
+    EXPECT_EQ(octave["window"], 2 << i);
+    EXPECT_EQ(std::stod(csv[i + 2][4]), j);
+    (octave["sigma"] < 8 ? near : far) += j;
+  }
+  EXPECT_GT(near, 1.4);
+  EXPECT_GT(far, 0.1);
+  EXPECT_LT(far, 0.4);
+  auto const& conditions = found["conditions"];
+  EXPECT_GT(conditions["equipartition"]["slack"], 0.9);
+  EXPECT_FALSE(conditions["equipartition"]["says_something"]);
+  EXPECT_FALSE(conditions["hierarchical_stationarity"]["holds"]);
+  EXPECT_NE(result.out.find("3.5, equipartition: J0"), std::string::npos) << result.out;
+}
+
+TEST(WaneSpectra, SaysTheSameOfOctavesTwice) {
+  scratch const place;
+  std::string const text = place.write("a.txt", renewal{}.text(20'000, 4, 2));
+  auto const once = spectra({"--text", text, "--octaves", "--threads", "1", "--horizon", "100"});
+  auto const again = spectra({"--text", text, "--octaves", "--threads", "3", "--horizon", "100"});
+  ASSERT_EQ(once.status, 0) << once.err;
+  EXPECT_EQ(once.out, again.out);
+  EXPECT_NE(once.out.find("\n32-64 "), std::string::npos) << once.out;
+  EXPECT_EQ(once.out.find("\n64-128 "), std::string::npos) << once.out;
+}
+
 }  // namespace
 }  // namespace wane::bench

@@ -106,6 +106,28 @@ TEST(WrongInput, InATextFile) {
   });
 }
 
+TEST(WrongInput, ForOctaves) {
+  scratch const place;
+  std::string const prose = place.write("prose", std::string(5000, 'a') + std::string(5000, 'b'));
+  std::vector<std::string> short_ones{"--octaves", "--text", prose};
+  for (int i = 0; i < 20'000; ++i) short_ones.push_back(place.file("x"));
+  place.write("x", "x");
+  expect_refused({
+      {short_ones, "the longest last"},
+      {{"--octaves"}, "nothing to fit"},
+      {{"--octaves", "--kernel", "power:1"}, "--octaves needs --text FILE"},
+      {{"--octaves", "--text", place.file("absent")}, "cannot be read"},
+      {{"--octaves", "--text", place.write("few", std::string(3000, 'a') + "b")}, "at least 4096"},
+      {{"--octaves", "--text", prose, "--horizon", "2501"}, "give at most 2500"},
+      {{"--octaves", "--text", prose, "--horizon", "1"}, "from 2 to"},
+      {{"--octaves", "--text", prose, "--spectra", "post"}, "means nothing with --octaves"},
+      {{"--octaves", "--text", prose, "--fit-from", "3"}, "means nothing with --octaves"},
+      {{"--octaves", "--text", prose, "--seed", "3"}, "means nothing with --octaves"},
+      {{"--octaves", "--text", prose, "--layer", "3"}, "needs --checkpoint"},
+      {{"--octaves", "--text", prose, "--json", prose}, "is a file to be read"},
+  });
+}
+
 TEST(WrongInput, InASeries) {
   scratch const place;
   auto const series = [&](std::string const& content) {
