@@ -78,5 +78,38 @@ TEST(RecallGradients, AreThoseOfTheLossWithoutPositionsAndWithNormedOutputs) {
   EXPECT_LT(error_of(asked, small_task, where), 1e-5) << where;
 }
 
+TEST(RecallMemories, SeeNothingOfLaterTokens) {
+  for (std::string const& memory : memory_names()) {
+    model<double> const learner(small_model(memory));
+    bench::random_bits bits(5);
+    examples drawn = draw(small_task, 1, bits);
+    index const asked = small_task.time - small_task.pairs;  // the first question
+    std::fill(drawn.answers.begin() + asked + 1, drawn.answers.end(), -1);
+    double const loss = learner(drawn).loss;
+    std::fill(drawn.tokens.begin() + asked + 1, drawn.tokens.end(), 0);
+    EXPECT_EQ(learner(drawn).loss, loss) << memory;
+  }
+}
+
+// Without queries the softmax is even: what is left is the retention of all values.
+TEST(RecallMemories, PowerLawAttentionHasTheWeightsOfRetention) {
+  token_shape const s{2, 9, 2, 3};
+  parameters<double> const none(1);
+  tape<double> on(none);
+  auto const drawn = [&](char const* name) {
+    return constant(on, none.even(name, s.batch * s.time, s.width()));
+  };
+  tensor const query = constant(on, matrix<double>::Zero(s.batch * s.time, s.width()).eval()),
+               key = drawn("key"), value = drawn("value");
+  matrix<double> const found = on[power_law_attention<double>()(on, {query, key, value, value}, s)];
+  spectra::gruenwald_letnikov const w(0.7);
+  for (index b = 0; b < s.batch; ++b)
+    for (index t = 0; t < s.time; ++t) {
+      matrix<double> sum = matrix<double>::Zero(1, s.width());
+      for (index i = 0; i <= t; ++i) sum += w(t - i) * on[value].row(b * s.time + i);
+      EXPECT_LT((found.row(b * s.time + t) - sum / double(t + 1)).norm(), 1e-12) << t;
+    }
+}
+
 }  // namespace
 }  // namespace wane::recall
