@@ -1,6 +1,5 @@
-// Training by hand-written gradients: AdamW, questions, shifts and the loss of an answer. What
-// bench/recall has, small enough for one file.
-// SPDX-License-Identifier: MIT
+// Training by hand-written gradients: AdamW, questions, shifts and the loss of an answer.
+// bench/recall has the same parts for models of any kind. SPDX-License-Identifier: MIT
 #pragma once
 
 #include <Eigen/Core>
@@ -81,11 +80,11 @@ inline std::vector<Eigen::Index> asked_rows(std::vector<int> const& answers) {
   return rows;
 }
 
-// The mean cross-entropy of logits z, a row for each question, and how many of them are right. z
-// becomes its gradient.
 struct result {
-  double loss = 0, right = 0;
+  double loss = 0, right = 0;  // means over the questions
 };
+// The cross-entropy of logits z, a row for each question, and whether the largest is the answer. z
+// becomes its gradient.
 inline result cross_entropy(matrix& z, std::vector<int> const& answers) {
   result found;
   Eigen::Index row = 0;

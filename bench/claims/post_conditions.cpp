@@ -1,5 +1,5 @@
-// The claims of PoST (arXiv 2604.07658) about its conditions on data: section 3, Table 8.
-// SPDX-License-Identifier: MIT
+// The claims of PoST (arXiv 2604.07658) about its conditions on data and how RWKV-7 begins: section
+// 3, 4.1.2, Table 8. SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -66,7 +66,8 @@ finding range_of_logits() {
   std::snprintf(remark, sizeof remark,
                 "12 layers of 768 channels: from %.1f to %.1f; without the zigzag -5.5 to 0.5", low,
                 high);
-  return {high, std::abs(high - 5.5) < 0.01, std::abs(high - 3) < 1e-12, remark};
+  return {high, std::abs(high - 5.5) < 0.01,
+          std::abs(high - 3) < 1e-12 && std::abs(low + 8) < 1e-12, remark};
 }
 
 // Section 4.1.2: that RWKV-7 puts its rates on a linear grid.

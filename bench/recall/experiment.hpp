@@ -32,16 +32,19 @@ struct experiment {
   void check() const {
     model.check(), how.check();
     for (task const& t : stages) t.check();
-    for (task const& t : stages) check_vocabulary(t);
+    for (task const& t : stages) check_model(t);
     for (test const& t : tests) {
-      t.of.check(), check_vocabulary(t.of);
+      t.of.check(), check_model(t.of);
       require(!model.positions || t.of.time <= model.time, "a model with positions is trained at ",
               model.time, " tokens and tested at ", t.of.time, "; leave positions out");
     }
   }
 
  private:
-  void check_vocabulary(task const& t) const {
+  void check_model(task const& t) const {
+    require(!t.asks_in_first_quarter() || model.memory != "laplace-adaptive",
+            "the gates of laplace-adaptive read the first quarter of a sequence, where ", t.name,
+            " asks");
     require(t.vocabulary == model.vocabulary, "a task has ", t.vocabulary,
             " symbols; the model has ", model.vocabulary);
   }

@@ -20,8 +20,12 @@ namespace wane::recall {
 enum class picture_axis { pairs, tokens, tests, state };
 
 inline picture_axis axis_of(std::vector<measured> const& rows) {
-  for (measured const& m : rows)
-    if (m.of.model.heads != rows[0].of.model.heads) return picture_axis::state;
+  std::map<std::string, index> heads;  // by memory and task
+  for (measured const& m : rows) {
+    std::string const name = m.of.model.memory + ' ' + description_of(m.of.trained_on());
+    if (heads.try_emplace(name, m.of.model.heads).first->second != m.of.model.heads)
+      return picture_axis::state;
+  }
   bool same_pairs = true;
   int const pairs = rows[0].of.trained_on().pairs;
   for (auto const& [of, found] : rows) {
@@ -97,6 +101,7 @@ inline std::string picture_of(std::vector<measured> const& rows) {
                     : axis == picture_axis::tests  ? number_of(tests, name)
                     : axis == picture_axis::tokens ? t.of.time
                                                    : t.of.pairs;
+    if (axis == picture_axis::state && x == 0) return;  // not known
     curve_point& at = panels[number_of(titles, title)][m.of.model.memory][x];
     at.values.push_back(text ? bits_of(found.found) : found.found.accuracy()), at.paper = t.paper;
   });
@@ -106,7 +111,7 @@ inline std::string picture_of(std::vector<measured> const& rows) {
       plots += "set title " + bench::gnuplot_string(titles[static_cast<std::size_t>(panel)]) + '\n';
     plots += plot_of(lines, std::to_string(panel) + '_', blocks);
   }
-  std::string axes;
+  std::string axes, title = "title 'solid: measured, bars: all seeds; dashed: the paper'";
   if (axis == picture_axis::tests) {
     axes = "set xrange [-0.3:" + std::to_string(tests.size()) + " - 0.7]\nset xtics (";
     for (std::size_t n = 0; n < tests.size(); ++n)
@@ -120,15 +125,17 @@ inline std::string picture_of(std::vector<measured> const& rows) {
                : "set xlabel 'bytes of the state'\nset logscale x 2\nset format x '%.0s%c'\n";
   }
   if (panels.size() > 1)
-    plots = "set multiplot layout " + std::to_string((panels.size() + 1) / 2) + ",2\n" + plots +
-            "unset multiplot\n";
+    plots = "set multiplot layout " + std::to_string((panels.size() + 1) / 2) + ",2 " + title +
+            '\n' + plots + "unset multiplot\n";
+  else
+    plots = "set " + title + '\n' + plots;
   return "set terminal svg size " + std::string(panels.size() > 1 ? "1100,760" : "760,420") +
          " font 'sans-serif,12' noenhanced background '#ffffff'\n"
          "set key outside right\nset grid lc rgb '#dddddd'\n" +
          axes +
          (text ? "set ylabel 'bits a character'\n"
                : "set yrange [-0.02:1.02]\nset ylabel 'answers that are right'\n") +
-         "set title 'solid: measured, bars: all seeds; dashed: the paper'\n" + blocks + plots;
+         blocks + plots;
 }
 
 }  // namespace wane::recall

@@ -45,7 +45,8 @@ inline std::string table_of(std::vector<measured> const& rows) {
                             "accuracy", "bits", "paper", "tokens/s", "seconds"}};
   for_each_test(rows, [&](measured const& m, test const& t, tested const& x) {
     score const& s = x.found;
-    std::string state = bench::formatted("%.1f KB", double(x.state.bytes) / 1000);
+    std::string state = "-";  // not known
+    if (x.state.bytes > 0) state = bench::formatted("%.1f KB", double(x.state.bytes) / 1000);
     if (x.state.nodes > 0) state += bench::formatted(", %.1f nodes", x.state.nodes);
     lines.push_back({m.of.model.memory, state, name_of(m.of.model.mix), description_of(t.of),
                      std::to_string(t.of.time), t.name.empty() ? "fresh" : t.name,
@@ -64,8 +65,8 @@ inline std::string csv_of(std::vector<measured> const& rows) {
   auto const number = [](double x) { return std::isnan(x) ? std::string() : bench::exact(x); };
   for_each_test(rows, [&](measured const& m, test const& t, tested const& x) {
     score const& s = x.found;
-    text += m.of.model.memory + ',' + std::to_string(x.state.bytes) + ',' +
-            name_of(m.of.model.mix) + ',' + t.of.name + ',' +
+    text += m.of.model.memory + ',' + (x.state.bytes > 0 ? std::to_string(x.state.bytes) : "") +
+            ',' + name_of(m.of.model.mix) + ',' + t.of.name + ',' +
             (t.of.is_of_pairs() ? std::to_string(t.of.pairs) : "") + ',' +
             std::to_string(t.of.time) + ',' + t.name + ',' + std::to_string(m.of.model.seed) + ',' +
             std::to_string(m.found.steps) + ',' + number(s.accuracy()) + ',' + number(bits_of(s)) +
@@ -91,8 +92,9 @@ inline std::string file_name_of(experiment const& of) {
   return of.model.memory + '-' + name_of(of.model.mix) + '-' + t.name +
          (t.is_of_pairs() ? '-' + std::to_string(t.pairs) + "-pairs" : "") +
          (t.name == "zipf" ? bench::formatted("-%g", t.exponent) : "") + '-' +
-         std::to_string(t.time) + "-tokens-" + std::to_string(of.how.steps) + "-steps-seed-" +
-         std::to_string(of.model.seed) + ".safetensors";
+         std::to_string(t.time) + "-tokens-" + std::to_string(of.model.heads) + "-heads-" +
+         std::to_string(of.how.steps) + "-steps-seed-" + std::to_string(of.model.seed) +
+         ".safetensors";
 }
 
 using json = nlohmann::ordered_json;
@@ -142,7 +144,7 @@ inline json json_of(measured const& m) {
     json row{{"test", t.name}, {"tokens", t.of.time}};
     if (t.of.is_of_pairs()) row["pairs"] = t.of.pairs;
     row["accuracy"] = s.accuracy(), row["loss"] = s.mean_loss(), row["questions"] = s.asked;
-    row["state_bytes"] = state.bytes;
+    if (state.bytes > 0) row["state_bytes"] = state.bytes;
     if (state.nodes > 0) row["active_nodes"] = state.nodes;
     row["paper"] = std::isnan(t.paper) ? json() : json(t.paper);
     tests.push_back(std::move(row));

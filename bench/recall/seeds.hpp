@@ -25,6 +25,7 @@ inline std::string seeds_of(std::vector<measured> const& rows) {
   for_each_test(rows, [&](measured const& m, test const& t, tested const& x) {
     std::string const name = std::string(name_of(m.of.model.mix)) + "  " + description_of(t.of) +
                              "  " + std::to_string(t.of.time) + " tokens  " +
+                             std::to_string(m.of.model.heads) + " heads  " +
                              std::to_string(m.of.how.steps) + " steps  " + t.name;
     note(tests, name), note(memories, m.of.model.memory);
     all[name][m.of.model.memory][m.of.model.seed] =

@@ -123,8 +123,7 @@ class tape {
     return result;
   }
 
-  // Notes what a memory has for all sequences: the bytes of its state; the sum of the gates of its
-  // nodes, where it has gates.
+  // Note what a memory carries, for all sequences together.
   void note_state(index bytes) { noted_.bytes += bytes; }
   void note_nodes(double active) { noted_.nodes += active; }
   carried const& noted() const { return noted_; }

@@ -29,7 +29,7 @@ inline std::vector<double> rates_of_sum(std::int64_t channels, target const& goa
   return rates;
 }
 
-// The middle layer of an odd number, slowest channel first.
+// Of the layer at half the depth, slowest channel first.
 inline std::vector<double> rwkv7_own_rates(std::int64_t channels) {
   auto rates = spectra::rwkv7_rates(spectra::rwkv7_initial_logits(
       channels, std::clamp<std::int64_t>(channels, 2, 64), {.layer = 1, .layers = 3}));

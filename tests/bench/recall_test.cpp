@@ -88,7 +88,7 @@ TEST(Recall, SavesWeightsWhoseDecaysWaneSpectraReads) {
                               "--width", "16", "--heads", "2", "--save", place.file(".")});
   ASSERT_EQ(result.status, 0) << result.err;
   std::string const file =
-      place.file("gated-delta-none-mqar-4-pairs-13-tokens-5-steps-seed-42.safetensors");
+      place.file("gated-delta-none-mqar-4-pairs-13-tokens-2-heads-5-steps-seed-42.safetensors");
   auto const read = run(WANE_SPECTRA, {"--checkpoint", file, "--json", place.file("rates.json")});
   EXPECT_EQ(read.status, 0) << read.err;
   EXPECT_NE(read.out.find("layers.0.memory"), std::string::npos) << read.out;
@@ -196,6 +196,7 @@ TEST(Recall, RefusesWhatItDoesNotHaveInOneLine) {
         {{"--table", "vla-11,vla-11"}, "twice"},
         {{"--table", "post-2", "--width", "8"}, "--width is given with --table post-2"},
         {{"--table", "vort-3"}, "--table vort-3 needs --text"},
+        {{"--task", "parity", "--memories", "laplace-adaptive"}, "read the first quarter"},
         {{"--task", "text"}, "--task text needs --text"},
         {{"--task", "copy", "--pairs", "4"}, "--pairs is given with --task copy"},
         {{"--all", "--table", "vla-7"}, "--table is given with --all"},

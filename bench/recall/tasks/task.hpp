@@ -40,8 +40,8 @@ struct score {
   double accuracy() const { return right / asked; }
 };
 
-// What a model carries from token to token: bytes of its state, and the sum of the gates of its
-// nodes, where it has gates.
+// What memories carry from token to token: bytes of their states (not the tokens that a shift or a
+// convolution keeps), and the sum of the gates of their nodes, where they have gates.
 struct carried {
   index bytes = 0;
   double nodes = 0;
@@ -76,6 +76,9 @@ struct task {
   int separator() const { return vocabulary - 1; }
   bool is_of_lags() const { return name == "zipf" || name == "labels"; }
   bool is_of_pairs() const { return name == "mqar" || is_of_lags(); }
+  bool asks_in_first_quarter() const {
+    return name == "text" ? least_lag < time / 4 : name != "mqar" && name != "copy";
+  }
   bool asks_at(index lag) const { return lag >= least_lag && lag <= most_lag; }
 
   // The least tokens that a sequence needs.

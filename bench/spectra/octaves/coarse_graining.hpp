@@ -78,7 +78,8 @@ inline coarse_grained coarse_grain(corpus const& texts, std::vector<double> cons
   return result;
 }
 
-// Blocks of 1, 2, 4, ..., as long as each text has them and there are 20 pairs a part.
+// Blocks of 1, 2, 4, ..., as long as the longest text has 20 of them a part; shorter texts may add
+// none.
 inline std::vector<coarse_grained> coarse_grain(corpus const& texts, std::int64_t longest) {
   auto const share = shares_of_symbols(texts);
   std::vector<coarse_grained> found;

@@ -1,4 +1,4 @@
-// PoST's conditions 3.2, 3.3 and 3.5, tested on what was measured.
+// PoST's conditions 3.2 and 3.5, tested on what was measured.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace wane::bench {
 
-// J0 and the slack of condition 3.5, J0 (1 - slack) <= J <= J0 (1 + slack), of the octaves from
-// `first` on: the least slack there is. The condition needs it below 1.
+// J0 and the slack of condition 3.5, J0 (1 - slack) <= J <= J0 (1 + slack), of some octaves: the
+// least slack there is. The condition needs it below 1.
 struct equipartition {
   double usual = 0;  // J0
   double slack = 0;

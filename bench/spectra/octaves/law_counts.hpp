@@ -26,8 +26,8 @@ inline std::uint32_t node_of(std::uint8_t symbol, int b, int bits) {
   return (1u << b) | (static_cast<std::uint32_t>(symbol) >> (bits - b));
 }
 
-// One line of cache holds the counts of several decisions of a context. In a full line the least
-// frequent decision gives way.
+// One line of cache holds the counts of several decisions of a context. In a full line a new
+// decision replaces the least frequent one.
 class law_counts {
  public:
   // Room for `decisions` different ones, within 64 MiB.

@@ -71,9 +71,8 @@ struct measured_octave {
 };
 
 struct octave_measurement {
-  double plain = 0;          // bits to code a symbol without any before it
-  std::int64_t scored = 0;   // places whose code lengths count
-  std::int64_t learned = 0;  // symbols before the first of them, less the longest window
+  double plain = 0;         // bits to code a symbol without any before it
+  std::int64_t scored = 0;  // places whose code lengths count
   measured_octave last_symbol;
   std::vector<measured_octave> octaves;  // sigma = 1, 2, 4, ...
 };
@@ -121,7 +120,6 @@ inline octave_measurement measure_octaves(corpus const& texts, std::int64_t long
   window_predictor predictor(source, last, lags);
   scored_places const places(source.size());
   octave_measurement result;
-  result.learned = static_cast<std::int64_t>(places.first() - longest);
   std::vector<measured_octave> levels(lags.size());
   double plain = 0;
   constexpr std::size_t piece = 1 << 16;

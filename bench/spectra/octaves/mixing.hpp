@@ -49,7 +49,7 @@ class count_map {
     }
   }
 
-  // The probability of a 1. Large counts of both speak for themselves.
+  // The probability of a 1. Large counts of both give it without a table.
   float of(bit_counts const& n) const {
     if (speaks_for_itself(n)) {
       return (static_cast<float>(n.ones) + 0.4f) / (static_cast<float>(n.total()) + 0.8f);

@@ -1,4 +1,4 @@
-// The texts of a corpus one after the other, each place knowing how much of its text lies before.
+// The texts of a corpus one after the other, and how much of its own text lies before each place.
 // SPDX-License-Identifier: MIT
 #pragma once
 

@@ -41,7 +41,7 @@ inline std::string octave_table(octave_report const& of) {
 inline std::string coarse_table(octave_report const& of) {
   table_cells lines{{"block", "R_b(1)", "standard error", "exponent", "standard error"}};
   for (auto const& c : of.coarse) {
-    bool const none = std::isnan(c.exponent);
+    bool const none = !std::isfinite(c.exponent) || !std::isfinite(c.exponent_error);
     lines.push_back({std::to_string(c.block), formatted("%.3e", c.covariance),
                      formatted("%.1e", c.standard_error()),
                      none ? "" : formatted("%.3f", c.exponent),
@@ -79,18 +79,19 @@ inline std::string words_on_similarity(octave_report const& of) {
 
 inline std::string words_on_equipartition(octave_report const& of) {
   auto const equal = of.equal();
-  std::string const name = "3.5, equipartition: ";
+  std::string text = "3.5, equipartition: ";
   if (!equal.all_seen) {
-    return name + "not seen; of some octaves J is not told from 0.\n";
+    text += "not seen; of some octaves J is not told from 0.\n";
+  } else {
+    text += "J0 = " + formatted("%.4f", equal.usual) + " bits, slack " +
+            formatted("%.3f", equal.slack) + " (at least " + formatted("%.3f", equal.least_slack) +
+            " with the noise). ";
+    if (equal.says_something()) return text + "It holds.\n";
+    text +=
+        "Any positive J have a\nslack below 1. With this one Corollary 4.15 moves the exponents "
+        "of the taper, which lie in [0, 1],\nby up to " +
+        formatted("%.1f", equal.taper_bound()) + ", so it says nothing.\n";
   }
-  std::string text = name + "J0 = " + formatted("%.4f", equal.usual) + " bits, slack " +
-                     formatted("%.3f", equal.slack) + " (at least " +
-                     formatted("%.3f", equal.least_slack) + " with the noise). ";
-  if (equal.says_something()) return text + "It holds.\n";
-  text +=
-      "Any positive J have a\nslack below 1. With this one Corollary 4.15 moves the exponents "
-      "of the taper, which lie in [0, 1],\nby up to " +
-      formatted("%.1f", equal.taper_bound()) + ", so it says nothing.\n";
   std::span<measured_octave const> const octaves(of.found.octaves);
   std::size_t const from = equal_from(octaves);
   if (from == octaves.size()) return text;

@@ -30,7 +30,6 @@ class window_predictor {
   // lags[l] is the lag of level l, 0 for none.
   window_predictor(sequence const& source, int last, std::vector<std::size_t> lags);
 
-  std::size_t levels() const { return lags_.size(); }
   std::size_t longest_window() const { return std::size_t{1} << (lags_.size() - 1); }
 
   void learn(std::size_t u);

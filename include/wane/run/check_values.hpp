@@ -18,7 +18,8 @@ namespace wane {
 //   each_number(place, visit)    calls visit(name, i, x), the name "log_decay" for log decays
 // `run` does not check values: there a NaN reaches the outputs that depend on it, and with a
 // positive log decay the state grows. Positions count from 1 at the first token of the tensors.
-// `lengths` are those of a padded batch, as in run_options.
+// `lengths` are those of a padded batch, as in run_options. Of parameters of each sequence it reads
+// those of the rows of the batch.
 template <affine_recurrence Op>
 void check_values(Op const& op, std::span<index const> lengths = {}) {
   recurrence_shape const shape = impl::checked_shape(op);

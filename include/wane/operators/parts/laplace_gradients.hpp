@@ -118,9 +118,9 @@ struct laplace_pole_gradients {
   void check(Op const& op) const {
     check_if_present("the gradient of value", value, op.shape());
     require(!op.weighs_sequences() || (!log_pole.data && !weight.data),
-            "mask differs by sequence; here its gradient, and that of poles, is not there");
+            "mask differs by sequence; gradients of poles are for one mask of all sequences");
     require(!op.weighs_columns() || (!log_pole.data && !weight.data),
-            "read_out differs by channel; here its gradient, and that of poles, is not there");
+            "read_out differs by channel; gradients of poles are for one read_out of all channels");
     if (log_pole.data)
       check_laplace_node("the gradient of log_pole", log_pole, op.shape().heads, op.poles());
     if (weight.data)

@@ -94,7 +94,7 @@ class pole_adjoint {
 
 // `gradients.value` receives the gradient of the inputs of the bank. Gradients of poles
 // (poles/gradients.hpp) are computed if wants_poles() is true. No state is kept: time is O(T P V),
-// memory is one state.
+// memory is one state; where weights differ by sequence, as much as all states.
 template <pole_bank Op, class Out, class Gradients, class State>
 void adjoint_poles(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                    adjoint_options<State> const& options) {

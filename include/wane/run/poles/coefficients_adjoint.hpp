@@ -192,7 +192,8 @@ void coefficient_gradients(Op const& op, sequence_view<Out const> const& dy,
   if (gradients.wants_poles()) sums.give(op.bank(), gradients);
 }
 
-// `gradients` are those of the bank. No state is kept: time is O(T P V), memory is one state.
+// `gradients` are those of the bank. No state is kept: time is O(T P V), memory is one state; where
+// weights differ by sequence, as many numbers as all sequences have poles besides.
 template <node_coefficients Op, class Out, class Gradients, class State>
 void adjoint_coefficients(Op const& op, sequence_view<Out const> const& dy,
                           Gradients const& gradients, adjoint_options<State> const& options) {

@@ -102,8 +102,9 @@ namespace wane {
 // The vector-Jacobian product of run_two_sided(past, future, y, ...). output_gradient: dL/dy,
 // [B, T, H, columns]. `gradients` receives the sum of both sides: poles(op, head, g) of it is
 // called for the future, then poles(op, head, g, true) adds the past. States are those of the past.
-// No state is kept: time is O(T P V), memory is one state. The result is the same bits for any
-// number of threads. Throws wane::error, before anything is written, when a shape does not fit.
+// No state is kept: time is O(T P V), memory is one state; where weights differ by sequence, as
+// much as all states. The result is the same bits for any number of threads. Throws wane::error,
+// before anything is written, when a shape does not fit.
 template <pole_bank Past, pole_bank Future, class Out, class Gradients,
           class State = accumulate_type<Past>>
 void adjoint_two_sided(Past const& past, Future const& future, sequence_view<Out> output_gradient,
