@@ -15,8 +15,8 @@ static_assert(wane::affine_recurrence<kimi_delta_attention<float>> &&
 static_assert(wane::is_delta_rule<wane::token_of<kimi_delta_attention<float>>>);
 
 template <class Io>
-class KimiDeltaAttention : public testing::Test {};
-using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+class KimiDeltaAttention : public ::testing::Test {};
+using Types = ::testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(KimiDeltaAttention, Types);
 
 TYPED_TEST(KimiDeltaAttention, IsItsFormula) {

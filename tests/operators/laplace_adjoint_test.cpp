@@ -181,8 +181,8 @@ class problem : public size {
 constexpr double bound = 1e-9;
 
 void expect_right_in_every_window(size const& s) {
-  SCOPED_TRACE(testing::Message() << "widths from " << s.widths.front() << ", time " << s.time
-                                  << ", columns " << s.columns << ", reverse " << s.reverse);
+  SCOPED_TRACE(::testing::Message() << "widths from " << s.widths.front() << ", time " << s.time
+                                    << ", columns " << s.columns << ", reverse " << s.reverse);
   problem<window_shape::none>(s).expect_right(bound);
   problem<window_shape::exponential>(s).expect_right(bound);
   problem<window_shape::rectangular>(s).expect_right(bound);

@@ -218,8 +218,8 @@ template <class Pass, class Problem>
 void expect_as_alone() {
   for (arrangement const& how : arrangements)
     for (bool by_column : {false, true}) {
-      SCOPED_TRACE(testing::Message() << "sequences " << how.sequences() << ", batch "
-                                      << how.batch() << ", by column " << by_column);
+      SCOPED_TRACE(::testing::Message() << "sequences " << how.sequences() << ", batch "
+                                        << how.batch() << ", by column " << by_column);
       masked_call<Pass, Problem> call(how, by_column);
       call.expect_runs_as_alone();
       call.expect_gradients_as_alone();
@@ -227,8 +227,8 @@ void expect_as_alone() {
 }
 
 template <class Problem>
-class LaplaceMasks : public testing::Test {};
-using EveryWindow = testing::Types<
+class LaplaceMasks : public ::testing::Test {};
+using EveryWindow = ::testing::Types<
     laplace_problem<float, window_shape::none>, laplace_problem<double, window_shape::none>,
     laplace_problem<float, window_shape::exponential>,
     laplace_problem<float, window_shape::gaussian>,

@@ -24,7 +24,7 @@ laplace_size const sizes[] = {
     {.tokens = 100, .columns = 1, .width = 250, .masked = true, .masks = 2}};
 
 template <class Problem>
-class LaplaceStates : public testing::Test {
+class LaplaceStates : public ::testing::Test {
  protected:
   using Op = typename Problem::operation;
   using V = wane::accumulate_type<Op>;
@@ -51,7 +51,7 @@ class LaplaceStates : public testing::Test {
   }
 };
 
-using Problems = testing::Types<
+using Problems = ::testing::Types<
     laplace_problem<float, window_shape::none>, laplace_problem<double, window_shape::exponential>,
     laplace_problem<float, window_shape::rectangular>, laplace_problem<double, window_shape::hann>,
     laplace_problem<wane::bfloat16, window_shape::hann>,

@@ -175,7 +175,7 @@ void expect_to_forget(double bound, Io event) {
         // The event is in the middle of a block of D tokens, at its start and at its end.
         for (index n : {1700 / reach * reach + reach / 3, 1700 / reach * reach,
                         1700 / reach * reach + reach - 1}) {
-          SCOPED_TRACE(testing::Message()
+          SCOPED_TRACE(::testing::Message()
                        << "event " << event << " at " << n << ", width " << width << ", sigma "
                        << sigma << ", by " << static_cast<int>(how));
           long_case<Io, Window> run(2500, sigma, .37, width);

@@ -27,8 +27,8 @@ auto const formula = [](auto&... token) {
 };
 
 template <class Io>
-class LinearAttention : public testing::Test {};
-using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+class LinearAttention : public ::testing::Test {};
+using Types = ::testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(LinearAttention, Types);
 
 // A negative scale makes every denominator negative, so the floor is the divisor.

@@ -15,7 +15,7 @@ using wane::decay_as;
 using wane::direction;
 
 template <class Io>
-class LinearRecurrence : public testing::Test {
+class LinearRecurrence : public ::testing::Test {
  public:
   // Both forms of decay.
   static void expect_right(linear_shape const& s) {
@@ -29,7 +29,7 @@ class LinearRecurrence : public testing::Test {
         static_cast<index>(s.output), static_cast<index>(s.direction), s.threads});
   }
 };
-using Types = testing::Types<float, double>;
+using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(LinearRecurrence, Types);
 
 TYPED_TEST(LinearRecurrence, IsItsFormulaForRaggedSizes) {

@@ -17,7 +17,7 @@ using support::index;
 using wane::decay_as;
 
 template <class Real>
-class Multiprecision : public testing::Test {
+class Multiprecision : public ::testing::Test {
  public:
   static constexpr index time = 40, columns = 3, rows = 5;
   std::vector<Real> decay, drive, output = std::vector<Real>(time * columns);
@@ -41,9 +41,10 @@ class Multiprecision : public testing::Test {
   // Both sides round to 50 digits or more; forty tokens lose two of them.
   static bool near(Real const& a, Real const& b) { return abs(a - b) <= Real(1e-46); }
 };
-using Reals = testing::Types<boost::multiprecision::cpp_bin_float_50,
-                             boost::multiprecision::number<boost::multiprecision::cpp_dec_float<50>,
-                                                           boost::multiprecision::et_off>>;
+using Reals =
+    ::testing::Types<boost::multiprecision::cpp_bin_float_50,
+                     boost::multiprecision::number<boost::multiprecision::cpp_dec_float<50>,
+                                                   boost::multiprecision::et_off>>;
 TYPED_TEST_SUITE(Multiprecision, Reals);
 
 template <decay_as Form, class Real, class Case>

@@ -15,7 +15,7 @@ namespace {
 using support::by_token, support::memory_case, support::memory_shape, support::random_values;
 
 template <class Io>
-class MemoryHardInputs : public testing::Test {
+class MemoryHardInputs : public ::testing::Test {
  public:
   static void expect_gla_by_row(memory_case<Io>& c) {
     auto inputs = c.naive();
@@ -81,7 +81,7 @@ class MemoryHardInputs : public testing::Test {
     return support::naive_delta<double>(token...);
   };
 };
-using Types = testing::Types<float, double>;
+using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(MemoryHardInputs, Types);
 
 TYPED_TEST(MemoryHardInputs, LogDecaysAtTheEndsOfTheirRange) {

@@ -206,7 +206,7 @@ TEST(MemoriesWrongInput, Rwkv7sOwn) {
 }
 
 // Gradients hold -7 until they are written.
-class MemoriesWrongGradients : public testing::Test {
+class MemoriesWrongGradients : public ::testing::Test {
  public:
   std::vector<float> written = std::vector<float>(B * T * H * V, -7.f);
   wane::sequence_view<float> const short_rows{written.data(), B, T, H, K - 1};

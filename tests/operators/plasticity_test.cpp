@@ -95,8 +95,8 @@ double on_nodes(wane::spectra::order_table<double> const& table, double alpha, i
 }
 
 template <class Io>
-class Plasticity : public testing::Test {};
-using Types = testing::Types<float, double>;
+class Plasticity : public ::testing::Test {};
+using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(Plasticity, Types);
 
 // All is in double but the orders that a float table finds.

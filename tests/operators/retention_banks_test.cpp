@@ -79,8 +79,8 @@ double distance_from_equation_12(retention_problem<Io, papers_banks<wane::widene
 }
 
 template <class Io>
-class RetentionOnBanks : public testing::Test {};
-using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+class RetentionOnBanks : public ::testing::Test {};
+using Types = ::testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(RetentionOnBanks, Types);
 
 TYPED_TEST(RetentionOnBanks, IsEquationTwelve) {

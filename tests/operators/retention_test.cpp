@@ -30,8 +30,8 @@ static_assert(wane::reads_lanes<wane::retention<wane::bfloat16>>);
 static_assert(std::is_trivially_copyable_v<wane::retention<double>>);
 
 template <class Io>
-class Retention : public testing::Test {};
-using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+class Retention : public ::testing::Test {};
+using Types = ::testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(Retention, Types);
 
 TYPED_TEST(Retention, IsItsFormula) {

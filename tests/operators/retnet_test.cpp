@@ -13,8 +13,8 @@ using wane::retnet;
 static_assert(wane::scannable<retnet<float>>);
 
 template <class Io>
-class Retnet : public testing::Test {};
-using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+class Retnet : public ::testing::Test {};
+using Types = ::testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(Retnet, Types);
 
 TYPED_TEST(Retnet, IsItsFormula) {

@@ -63,8 +63,8 @@ void expect_formula() {
 }
 
 template <class Io>
-class Retrieval : public testing::Test {};
-using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+class Retrieval : public ::testing::Test {};
+using Types = ::testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(Retrieval, Types);
 
 TYPED_TEST(Retrieval, IsItsFormula) {

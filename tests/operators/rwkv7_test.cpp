@@ -15,7 +15,7 @@ static_assert(wane::affine_recurrence<rwkv7<float>> && !wane::scannable<rwkv7<fl
 static_assert(wane::has_erase_write<wane::token_of<rwkv7<float>>>);
 
 template <class Io>
-class Rwkv7 : public testing::Test {
+class Rwkv7 : public ::testing::Test {
  public:
   static void expect_formula(support::memory_case<Io>& c,
                              wane::view<wane::widened<Io> const, 2> const& bonus) {
@@ -29,7 +29,7 @@ class Rwkv7 : public testing::Test {
              [](auto&... token) { return support::naive_rwkv7<double>(token...); });
   }
 };
-using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+using Types = ::testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(Rwkv7, Types);
 
 TYPED_TEST(Rwkv7, IsItsFormula) {

@@ -16,8 +16,8 @@ static_assert(wane::is_delta_rule<wane::token_of<vla_delta_net<float>>>);
 static_assert(wane::reads_lanes<vla_delta_net<wane::float16>>);
 
 template <class Io>
-class VlaDeltaNet : public testing::Test {};
-using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+class VlaDeltaNet : public ::testing::Test {};
+using Types = ::testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(VlaDeltaNet, Types);
 
 TYPED_TEST(VlaDeltaNet, IsItsFormula) {

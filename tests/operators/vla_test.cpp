@@ -130,8 +130,8 @@ void expect_all_right(vla_shape shape) {
 }
 
 template <class Io>
-class Vla : public testing::Test {};
-using Types = testing::Types<float, double, wane::bfloat16, wane::float16>;
+class Vla : public ::testing::Test {};
+using Types = ::testing::Types<float, double, wane::bfloat16, wane::float16>;
 TYPED_TEST_SUITE(Vla, Types);
 
 TYPED_TEST(Vla, IsItsFormula) {
