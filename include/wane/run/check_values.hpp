@@ -22,7 +22,8 @@ namespace wane {
 // those of the rows of the batch.
 template <affine_recurrence Op>
 void check_values(Op const& op, std::span<index const> lengths = {}) {
-  recurrence_shape const shape = impl::checked_shape(op);
+  recurrence_shape const shape = impl::checked_extents(op);
+  impl::check_parameters_of(op);
   impl::check_sequences({}, lengths, shape.batch, shape.time);
   for (index b = 0; b < shape.batch; ++b)
     for (index t = 0; t < impl::tokens_of(b, shape.time, {}, lengths).end; ++t)
@@ -70,7 +71,8 @@ requires(!affine_recurrence<Op> &&
   if constexpr (paired_recurrence<Op>) {
     check_values(op.first(), lengths), check_values(op.second(), lengths);
   } else {
-    recurrence_shape const shape = impl::checked_shape(op);
+    recurrence_shape const shape = impl::checked_extents(op);
+    impl::check_parameters_of(op);
     impl::check_sequences({}, lengths, shape.batch, shape.time);
     for (index b = 0; b < shape.batch; ++b)
       for (index t = 0; t < impl::tokens_of(b, shape.time, {}, lengths).end; ++t)

@@ -55,7 +55,6 @@ void effects(Op const& op, view<segment_effect<Op>, 4> found, index const* seen 
                 "wane::effects: a piece of sequence has an effect of its own only where no token "
                 "looks at the state; this recurrence has erase terms or a step of its own");
   recurrence_shape const shape = impl::checked_shape(op);
-  impl::check_sequences_of(op, shape.batch);
   require(found.data, "found has no data; it must point to the effects to fill");
   impl::check_state("found", state_view<segment_effect<Op>>{found}, shape.batch, shape);
   impl::for_each_task(shape.batch * shape.heads, impl::threads_to_use(threads), [&](index task) {

@@ -47,7 +47,6 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state,
   check("output", output, output_shape_of(op));
   require(state.present(), "state has no data; step needs a state to update");
   impl::check_sequences({}, options.lengths, shape.batch, shape.time);
-  impl::check_sequences_of(op, shape.batch);
   impl::check_state("state", state, shape.batch, shape);
   impl::check_positions("state", op, state);
   run_options<State> const ways{.lengths = options.lengths};

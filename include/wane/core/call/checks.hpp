@@ -55,19 +55,25 @@ recurrence_shape checked_extents(Op const& op) {
   return shape;
 }
 
-// As checked_extents, and also checks the parameters. The host must be able to read them.
-template <class Op>
-recurrence_shape checked_shape(Op const& op) {
-  recurrence_shape const shape = checked_extents(op);
-  if constexpr (requires { op.check_parameters(); }) op.check_parameters();
-  return shape;
-}
-
 // Throws wane::error where an operator has parameters of each sequence, and they are not of so many
 // sequences. Such an operator has check_sequences(sequences).
 template <class Op>
 void check_sequences_of(Op const& op, index sequences) {
   if constexpr (requires { op.check_sequences(sequences); }) op.check_sequences(sequences);
+}
+// Looks at the parameters. The host must be able to read them.
+template <class Op>
+void check_parameters_of(Op const& op) {
+  if constexpr (requires { op.check_parameters(); }) op.check_parameters();
+}
+
+// As checked_extents, and also checks the parameters, those of each sequence as well.
+template <class Op>
+recurrence_shape checked_shape(Op const& op, packed_sequences const& packed = {}) {
+  recurrence_shape const shape = checked_extents(op);
+  check_sequences_of(op, sequences_of(shape, packed));
+  check_parameters_of(op);
+  return shape;
 }
 
 // Throws wane::error where a kept state does not fit, or has fewer tokens than the one before it.
@@ -88,11 +94,10 @@ void check_kept_states(std::span<kept_state<State> const> keep, index sequences,
 // Throws wane::error where an argument of a run does not fit. Returns the number of sequences.
 template <class Op, class Out, class State>
 index check_run(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
-  recurrence_shape const shape = checked_shape(op);
+  recurrence_shape const shape = checked_shape(op, options.packed);
   check("output", output, output_shape_of(op));
   check_sequences(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
-  check_sequences_of(op, sequences);
   check_state("initial", options.initial, sequences, shape);
   check_positions("initial", op, options.initial);
   check_state("final", options.final, sequences, shape);
@@ -104,11 +109,10 @@ index check_run(Op const& op, sequence_view<Out> const& output, run_options<Stat
 template <class Op, class Out, class State>
 index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
                    adjoint_options<State> const& options) {
-  recurrence_shape const shape = checked_shape(op);
+  recurrence_shape const shape = checked_shape(op, options.packed);
   check("output_gradient", output_gradient, output_shape_of(op));
   check_sequences(options.packed, options.lengths, shape.batch, shape.time);
   index const sequences = sequences_of(shape, options.packed);
-  check_sequences_of(op, sequences);
   check_state("initial", options.initial, sequences, shape);
   check_positions("initial", op, options.initial);
   check_state("final_gradient", options.final_gradient, sequences, shape);

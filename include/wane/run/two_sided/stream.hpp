@@ -38,7 +38,6 @@ class two_sided_stream {
         state_(past) {
     impl::check_sides(past, future);
     impl::checked_shape(past), impl::checked_shape(future);
-    impl::check_sequences_of(past, shape_.batch), impl::check_sequences_of(future, shape_.batch);
   }
 
   // The most further tokens that an answer waits for.
