@@ -1,5 +1,5 @@
 // Training by hand-written gradients: AdamW, questions, shifts and the loss of an answer.
-// bench/recall has the same parts for models of any kind. SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <Eigen/Core>

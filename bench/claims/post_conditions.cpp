@@ -1,5 +1,5 @@
-// The claims of PoST (arXiv 2604.07658) about its conditions on data and how RWKV-7 begins: section
-// 3, 4.1.2, Table 8. SPDX-License-Identifier: MIT
+// Claims of PoST (arXiv 2604.07658): its conditions on data, and how RWKV-7 begins.
+// SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -29,7 +29,7 @@ namespace {
 std::atomic<bool> stopped = false;
 
 // Every step takes and frees the same matrices. By default glibc hands large ones back to the
-// system, which then clears their pages anew: a tenth of the time.
+// system, which then clears their pages anew: a sixth of the processor's time.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_MAX, 0), mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());

@@ -1,5 +1,5 @@
-// A column of a CSV file: separators, decimal commas, headings and line ends as programs write
-// them. SPDX-License-Identifier: MIT
+// A column of a CSV file: separators, decimal commas, headings and line ends.
+// SPDX-License-Identifier: MIT
 #include "spectra/series.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The short-time Laplace transform as the sum it is: parameters of nodes and what they make of
-// lags. SPDX-License-Identifier: MIT
+// The short-time Laplace transform as the sum it is, and its nodes.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cmath>
