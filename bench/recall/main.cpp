@@ -113,8 +113,8 @@ int train_all(options const& asked) {
   shown.wipe();
   if (!rows.empty()) {
     std::fputs(table_of(rows).c_str(), stdout);
-    if (std::string const means = seeds_of(rows); !means.empty())
-      std::fputs(("\n" + means).c_str(), stdout);
+    for (std::string const& more : {seeds_of(rows), orders_of(rows)})
+      if (!more.empty()) std::fputs(("\n" + more).c_str(), stdout);
   }
   if (asked.plot && !rows.empty() && !bench::draw(picture_of(rows), *asked.plot))
     throw bench::input_error("--plot needs gnuplot, which is not installed");

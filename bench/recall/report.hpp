@@ -58,6 +58,27 @@ inline std::string table_of(std::vector<measured> const& rows) {
   return bench::aligned(lines);
 }
 
+// For each memory that learned the orders of tokens, those of the kinds of symbols, in a task of
+// pairs. "" where there is none.
+inline std::string orders_of(std::vector<measured> const& rows) {
+  bench::table_cells lines{{"memory", "task", "seed", "order of keys", "labels", "others"}};
+  for (measured const& m : rows) {
+    task const& t = m.of.trained_on();
+    std::vector<double> const& all = m.found.tests[0].state.orders;
+    if (all.empty() || !t.is_of_lags()) continue;
+    auto const mean = [&](int begin, int end) {
+      double sum = 0, seen = 0;
+      for (int n = begin; n < end; ++n)
+        if (double const x = all[static_cast<std::size_t>(n)]; !std::isnan(x)) sum += x, ++seen;
+      return bench::formatted("%.3f", sum / seen);
+    };
+    int const labels = t.first_key + t.keys, others = labels + task::labels;
+    lines.push_back({m.of.model.memory, description_of(t), std::to_string(m.of.model.seed),
+                     mean(t.first_key, labels), mean(labels, others), mean(others, t.vocabulary)});
+  }
+  return lines.size() > 1 ? bench::aligned(lines) : "";
+}
+
 inline std::string csv_of(std::vector<measured> const& rows) {
   std::string text =
       "memory,state_bytes,mixing,task,pairs,tokens,test,seed,steps,accuracy,bits,paper,"
@@ -146,6 +167,7 @@ inline json json_of(measured const& m) {
     row["accuracy"] = s.accuracy(), row["loss"] = s.mean_loss(), row["questions"] = s.asked;
     if (state.bytes > 0) row["state_bytes"] = state.bytes;
     if (state.nodes > 0) row["active_nodes"] = state.nodes;
+    if (!state.orders.empty()) row["orders_of_symbols"] = state.orders;
     row["paper"] = std::isnan(t.paper) ? json() : json(t.paper);
     tests.push_back(std::move(row));
   }
@@ -167,6 +189,9 @@ inline outcome outcome_in(json const& row) {
     double const asked = number(t.at("questions"));
     found.tests.push_back({{number(t.at("loss")) * asked, number(t.at("accuracy")) * asked, asked},
                            {t.value("state_bytes", index(0)), t.value("active_nodes", 0.)}});
+    if (t.contains("orders_of_symbols"))
+      for (json const& x : t["orders_of_symbols"])
+        found.tests.back().state.orders.push_back(number(x));
   }
   for (json const& p : row.at("training"))
     found.curve.push_back({p.at("step"), number(p.at("loss")), number(p.at("accuracy"))});

@@ -126,6 +126,11 @@ class tape {
   // Note what a memory carries, for all sequences together.
   void note_state(index bytes) { noted_.bytes += bytes; }
   void note_nodes(double active) { noted_.nodes += active; }
+  // [B T, H]; of several layers the last one counts.
+  void note_orders(matrix<T> const& alpha) {
+    auto const means = alpha.template cast<double>().rowwise().mean().eval();
+    noted_.orders.assign(means.begin(), means.end());
+  }
   carried const& noted() const { return noted_; }
 
   void backward() {

@@ -82,6 +82,33 @@ TEST(Recall, SaysWhatAMemoryCarries) {
   EXPECT_FALSE(test(0).contains("active_nodes"));
 }
 
+// Orders begin near 0.7; of the symbols the separator does not occur.
+TEST(Recall, SaysTheOrdersOfSymbols) {
+  scratch const place;
+  std::string const file = place.file("found.json");
+  auto const result = recall({"--task", "zipf", "--memories", "power-law-orders,power-law",
+                              "--width", "16", "--heads", "2", "--steps", "2", "--json", file});
+  ASSERT_EQ(result.status, 0) << result.err;
+  EXPECT_NE(result.out.find("order of keys"), std::string::npos) << result.out;
+  auto const rows = experiments_in(file);
+  json const& orders = rows[0]["tests"][0]["orders_of_symbols"];
+  ASSERT_EQ(orders.size(), 128u);
+  EXPECT_TRUE(orders.back().is_null());
+  std::vector<double> known;
+  for (json const& x : orders)
+    if (!x.is_null()) known.push_back(x);
+  EXPECT_GT(known.size(), 100u);
+  auto const [least, most] = std::minmax_element(known.begin(), known.end());
+  EXPECT_GT(*least, 0.4);
+  EXPECT_LT(*most, 0.9);
+  EXPECT_GT(*most - *least, 0.01) << "symbols have their own";
+  EXPECT_FALSE(rows[1]["tests"][0].contains("orders_of_symbols")) << "0.7 for all";
+  auto const again =
+      recall({"--task", "zipf", "--memories", "power-law-orders,power-law", "--width", "16",
+              "--heads", "2", "--steps", "2", "--json", file, "--resume"});
+  EXPECT_EQ(again.out, result.out);
+}
+
 TEST(Recall, SavesWeightsWhoseDecaysWaneSpectraReads) {
   scratch const place;
   auto const result = recall({"--memories", "gated-delta", "--pairs", "4", "--steps", "5",

@@ -33,10 +33,12 @@ class token_orders {
   tensor operator()(tape<T>& on, tensor x, token_shape const& s) const {
     if (!learned_)
       return constant(on, matrix<T>::Constant(s.batch * s.time, s.heads, first).eval());
-    return each(
+    tensor const alpha = each(
         on, biased(on, linear(on, x, weight_), bias_),
         [](auto const& z) { return least + (1 - least) * logistic(z); },
         [](auto const&, auto const& y) { return (y - least) * (1 - y) / (1 - least); });
+    on.note_orders(on[alpha]);
+    return alpha;
   }
   bool learned() const { return learned_; }
   auto const& nodes() const { return nodes_; }

@@ -41,10 +41,12 @@ struct score {
 };
 
 // What memories carry from token to token: bytes of their states (not the tokens that a shift or a
-// convolution keeps), and the sum of the gates of their nodes, where they have gates.
+// convolution keeps); the sum of the gates of their nodes, where they have gates; and the
+// fractional order of each token, [B T], or of each symbol, where they learn orders.
 struct carried {
   index bytes = 0;
   double nodes = 0;
+  std::vector<double> orders = {};
 };
 
 // Symbols are 0 to vocabulary - 1; the last one, the separator, parts a context from its questions.
