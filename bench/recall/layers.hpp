@@ -34,7 +34,7 @@ tensor linear(tape<T>& on, tensor x, std::size_t weight) {
   return on.record(std::move(y), [x, weight](tape<T>& back, tensor result) {
     matrix<T> const& dy = back.gradient(result);
     back.weight_gradient(weight).noalias() += back[x].transpose() * dy;
-    back.give(x, dy * back.weight(weight).transpose());
+    back.gradient(x).noalias() += dy * back.weight(weight).transpose();
   });
 }
 
@@ -51,9 +51,7 @@ tensor linear_of_heads(tape<T>& on, tensor x, std::size_t weight) {
     const_heads const dy(back.gradient(result).data(), rows, out);
     back.weight_gradient(weight).noalias() +=
         const_heads(back[x].data(), rows, in).transpose() * dy;
-    matrix<T> dx(back[x].rows(), back[x].cols());
-    heads(dx.data(), rows, in).noalias() = dy * back.weight(weight).transpose();
-    back.give(x, std::move(dx));
+    heads(back.gradient(x).data(), rows, in).noalias() += dy * back.weight(weight).transpose();
   });
 }
 

@@ -55,8 +55,7 @@ class model {
   score operator()(examples const& of, std::vector<matrix<T>>* gradients = nullptr,
                    T weight = 1) const {
     tape<T> on(weights, gradients);
-    tensor const x = through_layers(on, of);
-    tensor const asked = rms_norm(on, asked_rows(on, x, of.answers), last_norm_);
+    tensor const asked = rms_norm(on, through_layers(on, of), last_norm_);
     score const found = answer(on, asked, embedding_, of.answers, weight);
     if (gradients) on.backward();
     return found;
@@ -87,11 +86,15 @@ class model {
     std::size_t second_norm = 0, up = 0, down = 0, taps[3] = {};
   };
 
+  // The tokens that are asked about: behind the last memory no others count.
   tensor through_layers(tape<T>& on, examples const& of) const {
     token_shape const s{of.batch, of.time, settings_.heads, settings_.width / settings_.heads};
     tensor x = embedding(on, of.tokens, embedding_, positions_ ? &*positions_ : nullptr, of.time);
     for (layer const& l : layers_) {
-      x = add(on, x, linear(on, remembered(on, l, rms_norm(on, x, l.norm), s), l.output));
+      tensor y = remembered(on, l, rms_norm(on, x, l.norm), s);
+      if (&l == &layers_.back())
+        x = asked_rows(on, x, of.answers), y = asked_rows(on, y, of.answers);
+      x = add(on, x, linear(on, y, l.output));
       if (settings_.feed_forward == 0) continue;
       tensor const h = silu(on, linear(on, rms_norm(on, x, l.second_norm), l.up));
       x = add(on, x, linear(on, h, l.down));

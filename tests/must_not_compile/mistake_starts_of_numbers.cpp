@@ -1,5 +1,5 @@
-// expect: packed|lasting_indices|could not convert|cannot convert|no matching|invalid
-// initialization SPDX-License-Identifier: MIT
+// expect: packed|lasting_indices|could not convert|cannot convert|no matching|invalid init
+// SPDX-License-Identifier: MIT
 #include <wane/operators/linear_recurrence.hpp>
 #include <wane/run/run.hpp>
 

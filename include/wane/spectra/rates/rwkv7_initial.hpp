@@ -14,18 +14,19 @@
 
 namespace wane::spectra {
 
+// A layer, counted from 0, of how many.
+struct place_in_depth {
+  std::int64_t layer = 0;
+  std::int64_t layers = 1;
+};
+
 //   auto const w0 = wane::spectra::rwkv7_initial_logits(768, 64, {.layer = 5, .layers = 12});
 //
 //   w0_n = -6 + 6 (n / (C-1))^(1 + depth^0.3) + 0.5 + zigzag_n,    depth = layer / (layers - 1),
 //
 // by channel, not in the order of the rates: the zigzag runs from -2.5 to 2.5 within each head.
 // Without it the logits go from -5.5 to 0.5. (RWKV-LM, RWKV-v7 training code; PoST, Table 8, calls
-// it the official power law with zigzag.) `layer` counts from 0; one layer has depth 0.
-struct place_in_depth {
-  std::int64_t layer = 0;
-  std::int64_t layers = 1;
-};
-
+// it the official power law with zigzag.) One layer alone has depth 0.
 inline std::vector<double> rwkv7_initial_logits(std::int64_t channels, std::int64_t of_head,
                                                 place_in_depth place) {
   impl::require_count(place.layers, "layers");
