@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -132,6 +133,35 @@ void add_vort(std::vector<claim>& claims, json const& experiments) {
   }
 }
 
+// Figure 5 of the VORT paper: the learned orders of what is worth keeping, here labels, against
+// those of all else but keys.
+void add_orders(std::vector<claim>& claims, json const& experiments) {
+  std::vector<double> apart;
+  for (json const& e : experiments) {
+    json const& settings = e.at("settings");
+    json const& test = e.at("tests").at(0);
+    if (settings.at("memory") != "power-law-orders" || e.at("task") != "labels" ||
+        !test.contains("orders_of_symbols"))
+      continue;
+    auto const first = settings.at("stages").back().at("keys").at(1).get<std::size_t>();
+    double sums[2] = {}, seen[2] = {};
+    json const& orders = test["orders_of_symbols"];
+    for (std::size_t n = first; n < orders.size(); ++n) {
+      if (orders[n].is_null()) continue;  // the symbol did not occur
+      std::size_t const other = n < first + 16 ? 0 : 1;
+      sums[other] += orders[n].get<double>(), ++seen[other];
+    }
+    apart.push_back(sums[0] / seen[0] - sums[1] / seen[1]);
+  }
+  if (apart.empty()) return;
+  double const ours = std::accumulate(apart.begin(), apart.end(), 0.) / double(apart.size());
+  claims.push_back({"vort-trained-fig5", "VORT, Figure 5",
+                    "learned orders of what is worth keeping are higher by", .85 - .35, [=] {
+                      return finding{ours, ours >= .4, false,
+                                     "the labels of keys, against symbols that ask for nothing"};
+                    }});
+}
+
 }  // namespace
 
 std::vector<claim> recall_claims(std::string const& document) {
@@ -141,6 +171,7 @@ std::vector<claim> recall_claims(std::string const& document) {
   json const experiments = all.at("experiments");
   std::vector<claim> claims;
   add_vla(claims, experiments), add_post(claims, experiments), add_vort(claims, experiments);
+  add_orders(claims, experiments);
   return claims;
 }
 

@@ -142,17 +142,23 @@ json trained(std::string const& memory, std::string const& mixing, std::string c
 
 TEST(WaneClaims, ComparesModelsThatWereTrained) {
   scratch const place;
-  json const document{{"program", "wane-recall"},
-                      {"experiments",
-                       {trained("softmax", "none", "mqar", 42, "", 8, 0.17),
-                        trained("softmax", "shift", "mqar", 42, "", 8, 1),
-                        trained("vla-unit", "none", "mqar", 42, "", 24, 0.1),
-                        trained("mamba2", "shift", "mqar", 1, "4 T", 64, 0.5),
-                        trained("mamba2", "shift", "mqar", 2, "4 T", 64, 0.6),
-                        trained("mamba2-post", "shift", "mqar", 1, "4 T", 64, 0.7),
-                        trained("mamba2-post", "shift", "mqar", 2, "4 T", 64, 0.81),
-                        trained("mamba2-post", "shift", "mqar", 3, "4 T", 64, 0),
-                        trained("exponential", "shift", "labels", 42, "lag above 500", 20, 0.9)}}};
+  json orders = trained("power-law-orders", "shift", "labels", 42, "lag above 500", 20, 1);
+  orders["settings"]["stages"] =
+      json::array({{{"keys", {0, 2}}}});  // keys .5, labels .9 or none, others .3
+  orders["tests"][0]["orders_of_symbols"] = std::vector<double>{.5, .5, .9, NAN};
+  for (int n = 4; n < 22; ++n) orders["tests"][0]["orders_of_symbols"].push_back(n < 18 ? .9 : .3);
+  json const document{
+      {"program", "wane-recall"},
+      {"experiments",
+       {trained("softmax", "none", "mqar", 42, "", 8, 0.17),
+        trained("softmax", "shift", "mqar", 42, "", 8, 1),
+        trained("vla-unit", "none", "mqar", 42, "", 24, 0.1),
+        trained("mamba2", "shift", "mqar", 1, "4 T", 64, 0.5),
+        trained("mamba2", "shift", "mqar", 2, "4 T", 64, 0.6),
+        trained("mamba2-post", "shift", "mqar", 1, "4 T", 64, 0.7),
+        trained("mamba2-post", "shift", "mqar", 2, "4 T", 64, 0.81),
+        trained("mamba2-post", "shift", "mqar", 3, "4 T", 64, 0),
+        trained("exponential", "shift", "labels", 42, "lag above 500", 20, 0.9), orders}}};
   auto const result = run(WANE_CLAIMS, {"--trained", place.write("r.json", document.dump()),
                                         "--json", place.file("c.json")});
   ASSERT_EQ(result.status, 0) << result.err;
@@ -168,6 +174,8 @@ TEST(WaneClaims, ComparesModelsThatWereTrained) {
   EXPECT_EQ(rows["post-trained-mamba2"]["verdict"], "holds");
   EXPECT_EQ(rows["vort-trained-2-exp"]["verdict"], "fails");
   EXPECT_FALSE(rows.contains("vort-trained-2")) << "was not trained";
+  EXPECT_NEAR(rows["vort-trained-fig5"]["measured"], 0.6, 1e-12);
+  EXPECT_EQ(rows["vort-trained-fig5"]["verdict"], "holds");
   auto const wrong = run(WANE_CLAIMS, {"--trained", place.file("c.json")});
   EXPECT_NE(wrong.status, 0);
   EXPECT_NE(wrong.err.find("wane-recall --json"), std::string::npos) << wrong.err;
