@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,23 +137,15 @@ void add_vort(std::vector<claim>& claims, json const& experiments) {
 void add_orders(std::vector<claim>& claims, json const& experiments) {
   std::vector<double> apart;
   for (json const& e : experiments) {
-    json const& settings = e.at("settings");
     json const& test = e.at("tests").at(0);
-    if (settings.at("memory") != "power-law-orders" || e.at("task") != "labels" ||
-        !test.contains("orders_of_symbols"))
+    if (e.at("settings").at("memory") != "power-law-orders" || e.at("task") != "labels" ||
+        !test.contains("orders"))
       continue;
-    auto const first = settings.at("stages").back().at("keys").at(1).get<std::size_t>();
-    double sums[2] = {}, seen[2] = {};
-    json const& orders = test["orders_of_symbols"];
-    for (std::size_t n = first; n < orders.size(); ++n) {
-      if (orders[n].is_null()) continue;  // the symbol did not occur
-      std::size_t const other = n < first + 16 ? 0 : 1;
-      sums[other] += orders[n].get<double>(), ++seen[other];
-    }
-    apart.push_back(sums[0] / seen[0] - sums[1] / seen[1]);
+    json const& mean = test["orders"];
+    apart.push_back(mean.at("labels").get<double>() - mean.at("others").get<double>());
   }
   if (apart.empty()) return;
-  double const ours = std::accumulate(apart.begin(), apart.end(), 0.) / double(apart.size());
+  double const ours = interval_of(apart).mean;
   claims.push_back({"vort-trained-fig5", "VORT, Figure 5",
                     "learned orders of what is worth keeping are higher by", .85 - .35, [=] {
                       return finding{ours, ours >= .4, false,

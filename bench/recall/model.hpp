@@ -61,19 +61,19 @@ class model {
     return found;
   }
 
-  // What all layers carry behind the tokens of examples, for one sequence; nodes of one layer, and
-  // orders of symbols, NaN for those that do not occur.
+  // What all layers carry behind the tokens of examples, for one sequence; nodes of one layer.
   carried carried_behind(examples const& of) const {
     tape<T> on(weights);
     through_layers(on, of);
     carried found{on.noted().bytes / of.batch,
                   on.noted().nodes / static_cast<double>(of.batch * settings_.layers)};
-    if (on.noted().orders.empty()) return found;
+    matrix<T> const& orders = on.token_orders();
+    if (orders.size() == 0) return found;
     std::vector<double> seen(static_cast<std::size_t>(settings_.vocabulary));
     found.orders.resize(seen.size());
-    for (std::size_t t = 0; t < of.tokens.size(); ++t) {
-      auto const symbol = static_cast<std::size_t>(of.tokens[t]);
-      found.orders[symbol] += on.noted().orders[t], ++seen[symbol];
+    for (index t = 0; t < orders.size(); ++t) {
+      auto const symbol = static_cast<std::size_t>(of.tokens[static_cast<std::size_t>(t)]);
+      found.orders[symbol] += orders(t), ++seen[symbol];
     }
     for (std::size_t n = 0; n < seen.size(); ++n) found.orders[n] /= seen[n];
     return found;

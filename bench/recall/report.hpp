@@ -58,23 +58,33 @@ inline std::string table_of(std::vector<measured> const& rows) {
   return bench::aligned(lines);
 }
 
-// For each memory that learned the orders of tokens, those of the kinds of symbols, in a task of
-// pairs. "" where there is none.
+// Mean orders of the kinds of symbols, in a task of labels behind keys.
+struct orders_by_kind {
+  double keys, labels, others;
+};
+inline orders_by_kind by_kind(std::vector<double> const& orders, task const& of) {
+  auto const mean = [&](int begin, int end) {
+    double sum = 0, seen = 0;
+    for (int n = begin; n < end; ++n)
+      if (double const x = orders[static_cast<std::size_t>(n)]; !std::isnan(x)) sum += x, ++seen;
+    return sum / seen;
+  };
+  int const labels = of.keys, others = labels + task::labels;
+  return {mean(0, labels), mean(labels, others), mean(others, of.vocabulary)};
+}
+// A line for each memory that learned orders in such a task. "" where there is none.
 inline std::string orders_of(std::vector<measured> const& rows) {
   bench::table_cells lines{{"memory", "task", "seed", "order of keys", "labels", "others"}};
   for (measured const& m : rows) {
     task const& t = m.of.trained_on();
     std::vector<double> const& all = m.found.tests[0].state.orders;
     if (all.empty() || !t.is_of_lags()) continue;
-    auto const mean = [&](int begin, int end) {
-      double sum = 0, seen = 0;
-      for (int n = begin; n < end; ++n)
-        if (double const x = all[static_cast<std::size_t>(n)]; !std::isnan(x)) sum += x, ++seen;
-      return bench::formatted("%.3f", sum / seen);
-    };
-    int const labels = t.first_key + t.keys, others = labels + task::labels;
-    lines.push_back({m.of.model.memory, description_of(t), std::to_string(m.of.model.seed),
-                     mean(t.first_key, labels), mean(labels, others), mean(others, t.vocabulary)});
+    orders_by_kind const mean = by_kind(all, t);
+    std::vector<std::string> line{m.of.model.memory, description_of(t),
+                                  std::to_string(m.of.model.seed)};
+    for (double const x : {mean.keys, mean.labels, mean.others})
+      line.push_back(bench::formatted("%.3f", x));
+    lines.push_back(std::move(line));
   }
   return lines.size() > 1 ? bench::aligned(lines) : "";
 }
@@ -167,7 +177,13 @@ inline json json_of(measured const& m) {
     row["accuracy"] = s.accuracy(), row["loss"] = s.mean_loss(), row["questions"] = s.asked;
     if (state.bytes > 0) row["state_bytes"] = state.bytes;
     if (state.nodes > 0) row["active_nodes"] = state.nodes;
-    if (!state.orders.empty()) row["orders_of_symbols"] = state.orders;
+    if (!state.orders.empty()) {
+      row["orders_of_symbols"] = state.orders;
+      if (t.of.is_of_lags()) {
+        orders_by_kind const mean = by_kind(state.orders, t.of);
+        row["orders"] = {{"keys", mean.keys}, {"labels", mean.labels}, {"others", mean.others}};
+      }
+    }
     row["paper"] = std::isnan(t.paper) ? json() : json(t.paper);
     tests.push_back(std::move(row));
   }

@@ -127,11 +127,10 @@ class tape {
   void note_state(index bytes) { noted_.bytes += bytes; }
   void note_nodes(double active) { noted_.nodes += active; }
   // [B T, H]; of several layers the last one counts.
-  void note_orders(matrix<T> const& alpha) {
-    auto const means = alpha.template cast<double>().rowwise().mean().eval();
-    noted_.orders.assign(means.begin(), means.end());
-  }
+  void note_orders(matrix<T> const& alpha) { token_orders_ = alpha.rowwise().mean(); }
   carried const& noted() const { return noted_; }
+  // [B T, 1]; empty where no order is learned.
+  matrix<T> const& token_orders() const { return token_orders_; }
 
   void backward() {
     for (std::size_t i = values_.size(); i-- > 0;) {
@@ -151,6 +150,7 @@ class tape {
   std::vector<matrix<T>>* gradients_;
   std::deque<node> values_;
   carried noted_;
+  matrix<T> token_orders_;
 };
 
 }  // namespace wane::recall

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "bench/process.hpp"
+#include "shared/interval.hpp"
 
 #ifdef WANE_RECALL
 namespace wane::bench {
@@ -22,20 +24,24 @@ outcome recall(std::vector<std::string> const& arguments) { return run(WANE_RECA
 json experiments_in(std::string const& file) {
   return json::parse(content_of(file))["experiments"];
 }
+// What a call that must succeed writes to --json.
+json experiments_of(std::vector<std::string> arguments) {
+  scratch const place;
+  std::string const file = place.file("found.json");
+  arguments.insert(arguments.end(), {"--json", file});
+  auto const result = recall(arguments);
+  EXPECT_EQ(result.status, 0) << result.err;
+  return experiments_in(file);
+}
 
 // 4 pairs, keys of the token before: learned in a few hundred steps by a model of width 32.
 TEST(Recall, LearnsToNameTheValuesOfKeysInTheSameBitsOnAnyThreads) {
-  scratch const place;
   json found[2];
-  for (int threads : {1, 2}) {
-    std::string const file = place.file("found.json");
-    auto const result =
-        recall({"--memories", "gated-delta,delta", "--pairs", "4", "--mixing", "shift", "--width",
-                "32", "--heads", "2", "--learning-rate", "3e-3", "--steps", "400", "--threads",
-                std::to_string(threads), "--json", file});
-    ASSERT_EQ(result.status, 0) << result.err;
-    found[threads - 1] = experiments_in(file);
-  }
+  for (int threads : {1, 2})
+    found[threads - 1] =
+        experiments_of({"--memories", "gated-delta,delta", "--pairs", "4", "--mixing", "shift",
+                        "--width", "32", "--heads", "2", "--learning-rate", "3e-3", "--steps",
+                        "400", "--threads", std::to_string(threads)});
   for (std::size_t i = 0; i < 2; ++i) {
     json const &one = found[0][i], &two = found[1][i];
     EXPECT_GE(double(one["tests"][0]["accuracy"]), 0.999) << one["settings"]["memory"];
@@ -67,12 +73,8 @@ TEST(Recall, PutsThePapersNumbersBesideItsOwn) {
 // Two layers of two heads of 8 channels, in float. vla carries a penalty matrix besides, softmax
 // attention all keys and values of 13 tokens.
 TEST(Recall, SaysWhatAMemoryCarries) {
-  scratch const place;
-  std::string const file = place.file("found.json");
-  auto const result = recall({"--memories", "delta,vla,softmax,laplace-adaptive", "--pairs", "4",
-                              "--width", "16", "--heads", "2", "--steps", "2", "--json", file});
-  ASSERT_EQ(result.status, 0) << result.err;
-  auto const rows = experiments_in(file);
+  auto const rows = experiments_of({"--memories", "delta,vla,softmax,laplace-adaptive", "--pairs",
+                                    "4", "--width", "16", "--heads", "2", "--steps", "2"});
   auto const test = [&](std::size_t n) { return rows[n]["tests"][0]; };
   EXPECT_EQ(test(0)["state_bytes"], 2 * 2 * 8 * 8 * 4);
   EXPECT_EQ(test(1)["state_bytes"], 2 * 2 * 2 * 8 * 8 * 4);
@@ -82,31 +84,39 @@ TEST(Recall, SaysWhatAMemoryCarries) {
   EXPECT_FALSE(test(0).contains("active_nodes"));
 }
 
-// Orders begin near 0.7; of the symbols the separator does not occur.
+// Symbols are 64 keys, 16 labels and others. Orders begin near 0.7; the separator does not occur.
 TEST(Recall, SaysTheOrdersOfSymbols) {
   scratch const place;
   std::string const file = place.file("found.json");
-  auto const result = recall({"--task", "zipf", "--memories", "power-law-orders,power-law",
-                              "--width", "16", "--heads", "2", "--steps", "2", "--json", file});
+  std::vector<std::string> arguments{"--task",  "zipf", "--memories", "power-law-orders,power-law",
+                                     "--width", "16",   "--heads",    "2",
+                                     "--steps", "2",    "--json",     file};
+  auto const result = recall(arguments);
   ASSERT_EQ(result.status, 0) << result.err;
   EXPECT_NE(result.out.find("order of keys"), std::string::npos) << result.out;
   auto const rows = experiments_in(file);
-  json const& orders = rows[0]["tests"][0]["orders_of_symbols"];
+  json const& test = rows[0]["tests"][0];
+  json const& orders = test["orders_of_symbols"];
   ASSERT_EQ(orders.size(), 128u);
   EXPECT_TRUE(orders.back().is_null());
   std::vector<double> known;
-  for (json const& x : orders)
-    if (!x.is_null()) known.push_back(x);
+  std::map<std::string, std::vector<double>> kinds;
+  for (std::size_t n = 0; n < orders.size(); ++n) {
+    if (orders[n].is_null()) continue;
+    known.push_back(orders[n]);
+    kinds[n < 64 ? "keys" : n < 80 ? "labels" : "others"].push_back(orders[n]);
+  }
   EXPECT_GT(known.size(), 100u);
   auto const [least, most] = std::minmax_element(known.begin(), known.end());
   EXPECT_GT(*least, 0.4);
   EXPECT_LT(*most, 0.9);
   EXPECT_GT(*most - *least, 0.01) << "symbols have their own";
+  ASSERT_EQ(kinds.size(), 3u);
+  for (auto const& [kind, all] : kinds)
+    EXPECT_NEAR(test["orders"][kind], interval_of(all).mean, 1e-12) << kind;
   EXPECT_FALSE(rows[1]["tests"][0].contains("orders_of_symbols")) << "0.7 for all";
-  auto const again =
-      recall({"--task", "zipf", "--memories", "power-law-orders,power-law", "--width", "16",
-              "--heads", "2", "--steps", "2", "--json", file, "--resume"});
-  EXPECT_EQ(again.out, result.out);
+  arguments.push_back("--resume");
+  EXPECT_EQ(recall(arguments).out, result.out);
 }
 
 TEST(Recall, SavesWeightsWhoseDecaysWaneSpectraReads) {

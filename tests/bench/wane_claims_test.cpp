@@ -143,10 +143,7 @@ json trained(std::string const& memory, std::string const& mixing, std::string c
 TEST(WaneClaims, ComparesModelsThatWereTrained) {
   scratch const place;
   json orders = trained("power-law-orders", "shift", "labels", 42, "lag above 500", 20, 1);
-  orders["settings"]["stages"] =
-      json::array({{{"keys", {0, 2}}}});  // keys .5, labels .9 or none, others .3
-  orders["tests"][0]["orders_of_symbols"] = std::vector<double>{.5, .5, .9, NAN};
-  for (int n = 4; n < 22; ++n) orders["tests"][0]["orders_of_symbols"].push_back(n < 18 ? .9 : .3);
+  orders["tests"][0]["orders"] = {{"keys", .5}, {"labels", .9}, {"others", .3}};
   json const document{
       {"program", "wane-recall"},
       {"experiments",

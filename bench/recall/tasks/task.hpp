@@ -41,8 +41,8 @@ struct score {
 };
 
 // What memories carry from token to token: bytes of their states (not the tokens that a shift or a
-// convolution keeps); the sum of the gates of their nodes, where they have gates; and the
-// fractional order of each token, [B T], or of each symbol, where they learn orders.
+// convolution keeps); the sum of the gates of their nodes, where they have gates; and the mean
+// fractional order of each symbol, NaN for those that do not occur, where they learn orders.
 struct carried {
   index bytes = 0;
   double nodes = 0;
