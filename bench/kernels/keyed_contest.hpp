@@ -24,11 +24,11 @@ inline constexpr index keyed_heads = 16;
 inline constexpr index loop_tokens_at_most = 4096;
 
 // How an input is drawn: a number or a row of each token and head, uniform in [low, high); unit
-// rows then get the length 1.
+// rows then get the length 1. The gradient of a parameter is a sum over tokens.
 struct drawn {
   enum { absent, number, row, unit_row } each = absent;
   double low = -1, high = 1;
-  bool for_all_tokens = false, for_all_heads = false;
+  bool for_all_tokens = false, for_all_heads = false, is_parameter = false;
 };
 
 struct keyed_row {
@@ -79,7 +79,7 @@ struct keyed_problem {
       p.output_gradient = input(r.in.value, r.columns);
       for_each_input(
           [&](drawn const& how, keyed_tensor const& from, keyed_tensor& to) {
-            if (from.data) to = result(from.width, how.for_all_tokens ? keyed_heads : 0);
+            if (from.data) to = result(from.width, how.is_parameter ? keyed_heads : 0);
           },
           r.in, p.in, p.gradients);
       return;

@@ -27,6 +27,7 @@ struct linear_row {
   bool over_time = false;
   decays data = decays::ordinary;
   bool in_double = false;
+  bool has_outputs = false;  // backward: given those of the run; otherwise all run first
 
   index tokens() const {
     index const bytes = in_double ? 8 : 4, arrays = what == pass::backward ? 5 : 3;
@@ -39,6 +40,7 @@ struct linear_row {
     if (data == decays::never_fading) text += "/decays:never_fading";
     if (data == decays::underflowing) text += "/decays:underflowing";
     if (in_double) text += "/type:double";
+    if (has_outputs) text += "/outputs:given";
     text += "/threads:" + std::to_string(threads);
     return over_time ? text + "/over_time:1" : text;
   }
@@ -102,7 +104,9 @@ struct linear_problem {
     timed_adjoint(
         Op({.decay = all(p.decay), .drive = all(p.drive)}), all(p.gradient),
         typename Op::gradients{.decay = all(p.decay_gradient), .drive = all(p.drive_gradient)},
-        adjoint_options<T>{.threads = row.threads});
+        adjoint_options<T>{
+            .outputs = row.has_outputs ? all<T const>(p.output) : sequence_view<T const>(),
+            .threads = row.threads});
   }
 };
 
@@ -118,11 +122,19 @@ contest prepare(linear_row const& row) {
   c.moved = {{p.decay, p.drive}, {p.output}, p.tokens * p.channels * index(sizeof(T)), row.threads};
   c.error = [problem, backward] { return linear_error<Form>(problem->p, backward); };
   if (backward) {
-    c.moved.reads.push_back(p.gradient);
+    bool const given = row.has_outputs;
+    c.moved.reads = {p.decay, given ? p.output : p.drive, p.gradient};
     c.moved.writes = {p.decay_gradient, p.drive_gradient};
     c.ours = [problem] { problem->backward(); };
-    c.rivals = {{"vs_naive", [problem] { eigen_backward<Form>(problem->p); }},
-                {"vs_sequential", [problem] { plain_backward<Form>(problem->p); }}};
+    c.rivals = {{"vs_naive",
+                 [problem, given] {
+                   if (!given) eigen_forward<Form>(problem->p);
+                   eigen_backward<Form>(problem->p);
+                 }},
+                {"vs_sequential", [problem, given] {
+                   if (!given) plain_forward<Form>(problem->p);
+                   plain_backward<Form>(problem->p);
+                 }}};
     return c;
   }
   if (row.what == pass::step)
@@ -170,12 +182,21 @@ void add_linear_recurrence_rows() {
          .channels = channels,
          .where = room::cache,
          .data = decays::underflowing});
-  for (index const channels : {64, 1024}) {
-    add({backward, channels, room::cache});
-    add({backward, channels, room::memory});
-    add({backward, channels, room::memory, decay_as::factor, 2});
-  }
-  add({backward, 64, room::cache, decay_as::log});
+  for (bool const given : {false, true})
+    for (index const channels : {1, 4, 16, 64, 1024}) {
+      for (decay_as const form : {decay_as::factor, decay_as::log})
+        add({.what = backward,
+             .channels = channels,
+             .where = room::cache,
+             .form = form,
+             .has_outputs = given});
+      for (int const threads : {1, 2})
+        add({.what = backward,
+             .channels = channels,
+             .where = room::memory,
+             .threads = threads,
+             .has_outputs = given});
+    }
   add({step, 1024, room::cache});
 }
 

@@ -15,9 +15,12 @@
 //   vs_shared          our time with VORT's banks over our time with 16 nodes that all orders share
 //   tokens_per_second  from the median time
 //   max_rel_error      largest difference from a wider type over the largest value, checked first
-// Both loops have the flags of this build; the machine's own figures have its widest vectors.
+// --slower-than 1 lists at the end the rows in which a loop is faster than we are; if there are
+// any, the program exits with 1. Both loops have the flags of this build; the machine's own figures
+// have its widest vectors.
 #include <benchmark/benchmark.h>
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -48,9 +51,12 @@ int main(int argc, char** argv) {
     benchmark::Initialize(&count, given.data());
     if (count > 1)
       throw input_error("unknown argument " + in_quotes(given[1]) +
-                        "; there are --json FILE and those that --help lists");
+                        "; there are --json FILE, --slower-than TIMES and those that --help lists");
     if (!asked.only_lists) describe_machine();
     benchmark::RunSpecifiedBenchmarks();
-    return any_row_failed() ? 1 : 0;
+    if (!asked.slower_than) return any_row_failed() ? 1 : 0;
+    auto const slow = rows_slower_than(*asked.slower_than);
+    for (auto const& line : slow) std::puts(line.c_str());
+    return any_row_failed() || !slow.empty() ? 1 : 0;
   });
 }

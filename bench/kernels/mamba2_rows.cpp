@@ -11,7 +11,7 @@ void add_mamba2_rows() {
   keyed_row row("mamba2", 4.5,
                 {.query = one_group,
                  .key = one_group,
-                 .log_decay = {drawn::number, -16, -1, true},
+                 .log_decay = {drawn::number, -16, -1, true, false, true},
                  .time_step = {drawn::number, -4.5, -2}});
   auto const make = [](keyed_problem const& x) {
     auto const& in = x.p.in;

@@ -1,5 +1,5 @@
-// The command line of wane-bench: --json FILE, and Google Benchmark's own options.
-// SPDX-License-Identifier: MIT
+// The command line of wane-bench: --json FILE, --slower-than TIMES, and Google Benchmark's own
+// options. SPDX-License-Identifier: MIT
 #include "kernels/options.hpp"
 
 #include <algorithm>
@@ -54,8 +54,16 @@ options parse_options(int argc, char** argv, strings const& rows) {
     auto const equals = std::min(argument.find('='), argument.size());
     std::string const name = argument.substr(0, equals);
     std::string value = equals < argument.size() ? argument.substr(equals + 1) : "";
+    bool const is_mine = name == mine || name == "--slower-than";
+    if (is_mine && equals == argument.size() && i + 1 < argc) value = argv[++i];
+    if (name == "--slower-than") {
+      char* end = nullptr;
+      o.slower_than = std::strtod(value.c_str(), &end);
+      if (*end != '\0' || !(*o.slower_than > 0))
+        throw input_error("--slower-than is '" + value + "'; it must be a positive number");
+      continue;
+    }
     if (name == mine) {
-      if (equals == argument.size() && i + 1 < argc) value = argv[++i];
       if (value.empty()) throw input_error("--json needs a file to write to: --json FILE");
       require_writable(value, mine);
       o.passed_on.insert(o.passed_on.end(),

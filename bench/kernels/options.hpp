@@ -1,7 +1,8 @@
-// The command line of wane-bench: --json FILE, and Google Benchmark's own options.
-// SPDX-License-Identifier: MIT
+// The command line of wane-bench: --json FILE, --slower-than TIMES, and Google Benchmark's own
+// options. SPDX-License-Identifier: MIT
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@ struct options {
   // For Google Benchmark: ours as its own, and its own after some defaults.
   std::vector<std::string> passed_on;
   bool only_lists = false;
+  std::optional<double> slower_than = {};  // rows to list at the end
 };
 
 // `rows` are the names that a filter may match. Throws input_error where Google Benchmark would

@@ -20,6 +20,9 @@ void add_row(std::string const& name, std::function<contest()> prepare);
 std::vector<std::string> const& names_of_rows();
 // Whether a row was refused its number.
 bool any_row_failed();
+// Lines `name  counter ratio`, of the rows measured so far in which a loop takes less than `times`
+// our time.
+std::vector<std::string> rows_slower_than(double times);
 
 void add_linear_recurrence_rows();
 void add_exponential_bank_rows();

@@ -63,6 +63,9 @@ TEST(KernelsRows, WrongOptionsAreRefusedInOneLine) {
   for (std::vector<std::string> const& arguments : {std::vector<std::string>{"--no_such_option"},
                                                     {"--json"},
                                                     {"--jsonx"},
+                                                    {"--slower-than"},
+                                                    {"--slower-than", "one"},
+                                                    {"--slower-than", "0"},
                                                     {"row"},
                                                     {"--json", "/no/such/folder/file.json"},
                                                     {"--benchmark_filter=no_such_row"},
@@ -121,6 +124,19 @@ TEST(KernelsRows, SayTheirCountersInJson) {
     for (std::string const& counter : counters)
       EXPECT_NE(found.find('"' + counter + '"'), std::string::npos) << row << counter << found;
   }
+}
+
+TEST(KernelsRows, SlowerThanListsRowsAndFails) {
+  std::vector<std::string> arguments{"--benchmark_filter=^gated_delta_net/step/H:16/D:64/",
+                                     "--benchmark_min_time=0.01", "--slower-than", "1e-9"};
+  auto const none = run(WANE_BENCH, arguments);
+  EXPECT_EQ(none.status, 0) << none.out << none.err;
+  arguments.back() = "1e9";
+  auto const all = run(WANE_BENCH, arguments);
+  EXPECT_EQ(all.status, 1) << all.err;
+  EXPECT_FALSE(std::regex_search(none.out, std::regex("vs_sequential [0-9.]+\n$"))) << none.out;
+  EXPECT_TRUE(std::regex_search(all.out, std::regex("/threads:1  vs_sequential [0-9.]+\n$")))
+      << all.out;
 }
 
 }  // namespace

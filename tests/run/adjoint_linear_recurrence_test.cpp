@@ -18,10 +18,15 @@ using wane::direction;
 template <decay_as Form, class Io, class Accumulate = wane::widened<Io>>
 void expect_right(linear_shape const& s, double bound = 1e-9) {
   linear_gradients<Form, Io, Accumulate> gradients(s);
-  gradients.find();
-  EXPECT_LT(gradients.error(), bound)
-      << s.batch << " x " << s.time << " x " << s.heads << " x " << s.columns << ", layouts "
-      << static_cast<int>(s.inputs) << static_cast<int>(s.output);
+  for (bool const from_outputs : {false, true}) {
+    if (from_outputs)
+      gradients.find_from_outputs();
+    else
+      gradients.find();
+    EXPECT_LT(gradients.error(), bound)
+        << s.batch << " x " << s.time << " x " << s.heads << " x " << s.columns << ", layouts "
+        << static_cast<int>(s.inputs) << static_cast<int>(s.output) << from_outputs;
+  }
   EXPECT_TRUE(gradients.decay.margins_untouched() && gradients.drive.margins_untouched());
 }
 void expect_right_in_double(linear_shape const& s) {
@@ -42,6 +47,43 @@ TEST(AdjointOfLinearRecurrence, IsTheDerivativeInEveryLayoutAndDirection) {
       expect_right_in_double({2, 20, 3, 5, arrangement::odd, how, way});
       expect_right_in_double({2, 33, 1, 4, how, how, way, false});
     }
+}
+
+TEST(AdjointOfLinearRecurrence, IsTheDerivativeForFewChannels) {
+  for (direction way : {direction::forward, direction::reverse})
+    for (index columns : {1, 2, 4, 8}) {
+      linear_shape s{.time = 83, .columns = columns, .direction = way};
+      expect_right_in_double(s);
+      s.starts = {0, 0, 1, 20, 20, 64, 83};
+      expect_right_in_double(s);
+      expect_right<decay_as::factor, float>({.time = 100, .columns = columns}, 9 * 6e-8 * 10);
+      expect_right<decay_as::log, wane::bfloat16>({.time = 100, .columns = columns}, 0x1p-8);
+    }
+  for (arrangement how : support::all_arrangements)
+    expect_right_in_double({2, 75, 2, 3, how, how, direction::reverse});
+}
+
+// Few channels are taken in chunks of 4096 numbers where their tokens have no gaps.
+TEST(AdjointOfLinearRecurrence, OfManyTokensOfFewChannelsIsTheSameWithGaps) {
+  for (direction way : {direction::forward, direction::reverse})
+    for (index columns : {1, 2, 4, 8})
+      for (bool from_outputs : {false, true}) {
+        linear_shape s{.time = 8192 / columns + 75, .columns = columns, .direction = way};
+        linear_gradients<decay_as::log, double> plain(s);
+        s.inputs = s.output = arrangement::spread;
+        linear_gradients<decay_as::log, double> with_gaps(s);
+        if (from_outputs)
+          plain.find_from_outputs(), with_gaps.find_from_outputs();
+        else
+          plain.find(), with_gaps.find();
+        support::nearness near;
+        plain.decay.for_each([&](index b, index t, index h, index c) {
+          near.add(plain.decay(b, t, h, c), with_gaps.decay(b, t, h, c));
+          near.add(plain.drive(b, t, h, c), with_gaps.drive(b, t, h, c));
+        });
+        near.add(plain.initial.values()[0], with_gaps.initial.values()[0]);
+        EXPECT_LT(near.both(), 1e-14) << columns << from_outputs;
+      }
 }
 
 TEST(AdjointOfLinearRecurrence, IsTheDerivativeForPackedSequences) {
@@ -70,6 +112,31 @@ TEST(AdjointOfLinearRecurrence, OfFloatsAndStoredTypesIsTheDerivative) {
   expect_right<decay_as::factor, float>(s, 9 * 6e-8 * 10);
   expect_right<decay_as::log, float, double>(s, 1e-7);
   expect_right<decay_as::log, wane::bfloat16>(s, 0x1p-8);
+}
+
+// Long enough for stores that go past the caches.
+TEST(AdjointOfLinearRecurrence, OfLongRunsIsTheSameFromInputsAndOutputs) {
+  for (index columns : {16, 64, 300}) {
+    linear_shape const s{.time = (1 << 20) / columns, .columns = columns};
+    linear_gradients<decay_as::log, float> by_inputs(s), by_outputs(s);
+    by_inputs.find(), by_outputs.find_from_outputs();
+    index differing = 0;
+    by_inputs.decay.for_each([&](index b, index t, index h, index c) {
+      differing += by_inputs.decay(b, t, h, c) != by_outputs.decay(b, t, h, c) ||
+                   by_inputs.drive(b, t, h, c) != by_outputs.drive(b, t, h, c);
+    });
+    EXPECT_EQ(differing, 0) << columns;
+    EXPECT_EQ(by_inputs.initial.values(), by_outputs.initial.values());
+  }
+}
+
+TEST(AdjointOfLinearRecurrence, RefusesOutputsOfAnotherShape) {
+  linear_gradients<decay_as::log, double> of({.time = 7, .columns = 5});
+  std::vector<double> y(6 * 5);
+  auto options = of.options();
+  options.outputs = {y.data(), 1, 6, 1, 5};
+  EXPECT_THROW(wane::adjoint(of.run.op(), of.output_gradient.view(), {.drive = of.drive}, options),
+               wane::error);
 }
 
 TEST(AdjointOfLinearRecurrence, MayLeaveOutAnyGradient) {

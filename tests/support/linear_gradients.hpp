@@ -47,6 +47,17 @@ struct linear_gradients {
             typename op_type::gradients{.decay = decay, .drive = drive}, options());
   }
 
+  // The same from the outputs of the run, which need not be found again.
+  void find_from_outputs() {
+    auto const& s = run.shape;
+    tensor<Accumulate> outputs(s.batch, s.time, s.heads, s.columns, s.output);
+    wane::run(run.op(), outputs.view(), run.options());
+    auto o = options();
+    o.outputs = outputs.view();
+    wane::adjoint(run.op(), output_gradient.view(),
+                  typename op_type::gradients{.decay = decay, .drive = drive}, o);
+  }
+
   // The largest error of a gradient over the largest gradient, of each kind; sees all of them.
   double error() {
     if constexpr (wane::is_complex<Io>)

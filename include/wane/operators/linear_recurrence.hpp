@@ -97,18 +97,32 @@ class linear_recurrence {
       check_if_present("the gradient of drive", drive, shape);
     }
     wane::layout layout() const { return layout_of(decay, drive); }
+    // Whether sinks may store whole vectors past the caches.
+    bool streams() const {
+      return impl::has_aligned_vectors(decay) && impl::has_aligned_vectors(drive);
+    }
 
+    template <class Time>
     struct sink {
       gradients const& to;
-      place<> where;
+      place<Time> where;
 
       template <class Column, class V>
       WANE_INLINE void element(Column j, element_gradient<V> g) const {
         to.decay.write(where, j, g.decay);
         to.drive.write(where, j, g.value);
       }
+      template <int W, class V>
+      requires std::same_as<V, simd<Io, W>> WANE_HOST_INLINE void stream(
+          lanes<W> j, element_gradient<V> g) const {
+        if (to.decay.data) impl::stream(to.decay.element(where, j.first), g.decay);
+        if (to.drive.data) impl::stream(to.drive.element(where, j.first), g.value);
+      }
     };
-    WANE_INLINE sink at(place<> where) const { return {*this, where}; }
+    template <class Time>
+    WANE_INLINE sink<Time> at(place<Time> where) const {
+      return {*this, where};
+    }
   };
 
  private:

@@ -115,6 +115,7 @@ index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
   index const sequences = sequences_of(shape, options.packed);
   check_state("initial", options.initial, sequences, shape);
   check_positions("initial", op, options.initial);
+  check_if_present("outputs", options.outputs, output_shape_of(op));
   check_state("final_gradient", options.final_gradient, sequences, shape);
   check_state("initial_gradient", options.initial_gradient, sequences, shape);
   return sequences;

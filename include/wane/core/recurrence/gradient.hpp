@@ -17,6 +17,8 @@ namespace wane {
 // sequences) or check(op), where present, throws wane::error where a tensor does not fit. Gradients
 // of complex terms are d/dRe + j d/dIm.
 //   element(j, element_gradient)      for channelwise recurrences, once a token and column
+//   stream(j, element_gradient)       the same for whole vectors, past the caches, where the
+//                                     gradients' streams() is true
 //   column(j, value)                  d/d value(j), once a token and column
 //   row(i, row_gradient)              once a token and row
 //   whole(token_gradient)             once a token
@@ -79,8 +81,8 @@ struct own_gradients_of<Op> {
 template <class Op>
 using own_gradients = typename own_gradients_of<Op>::type;
 
-template <class Gradients, class Op>
-WANE_INLINE auto sink_at(Gradients const& gradients, Op const& op, place<> at) {
+template <class Gradients, class Op, class Time>
+WANE_INLINE auto sink_at(Gradients const& gradients, Op const& op, place<Time> at) {
   if constexpr (requires { gradients.at(op, at); })
     return gradients.at(op, at);
   else
@@ -93,6 +95,10 @@ using sink_of =
 template <class Sink, class Column, class V>
 concept takes_elements = requires(Sink sink, Column j, element_gradient<V> g) {
   sink.element(j, g);
+};
+template <class Sink, class Column, class V>
+concept streams_elements = requires(Sink sink, Column j, element_gradient<V> g) {
+  sink.stream(j, g);
 };
 template <class Sink, class Column, class V>
 concept takes_columns = requires(Sink sink, Column j, V g) {

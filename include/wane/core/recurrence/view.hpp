@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <type_traits>
 
 #include "wane/core/error.hpp"
@@ -198,3 +199,17 @@ inline layout operator&(layout a, layout b) {
 }
 
 }  // namespace wane
+
+namespace wane::impl {
+
+// Whether all whole vectors of the tokens lie aligned, so that they may be stored past the caches.
+// An absent tensor has none.
+template <class T>
+bool has_aligned_vectors(sequence_view<T> const& x) {
+  if (!x.data) return true;
+  bool aligned = reinterpret_cast<std::uintptr_t>(x.data) % simd_bytes == 0 && x.stride[3] == 1;
+  for (int i = 0; i < 3; ++i) aligned = aligned && x.stride[i] * index(sizeof(T)) % simd_bytes == 0;
+  return aligned;
+}
+
+}  // namespace wane::impl

@@ -4,71 +4,54 @@
 
 #include <algorithm>
 
-#include "wane/core/call/adjoint_options.hpp"
-#include "wane/core/numbers/decay_derivative.hpp"
-#include "wane/core/numbers/unroll.hpp"
-#include "wane/run/shared/gradients.hpp"
+#include "wane/run/channels/in_series.hpp"
+#include "wane/run/channels/series_adjoint.hpp"
 #include "wane/run/shared/pieces.hpp"
-#include "wane/run/shared/state_lanes.hpp"
+#include "wane/run/shared/stores.hpp"
 
 namespace wane::impl {
 
-// Columns [first, last) of a walk: in vectors if V is a simd, one by one if V is a number.
-template <class V, channelwise Op, class Out, class Gradients>
+// Columns of a walk: in vectors if V is a simd, one by one if V is a number.
+template <class V, channelwise Op, class Out, class Gradients, class State>
 class channel_adjoint {
  public:
   using T = accumulate_type<Op>;
   using columns_type = typename columns_of<V>::type;
   using decay_type = decltype(widen<V>(decay_of(std::declval<token_of<Op>>(), 0, columns_type{})));
 
+  // streams: gradients go past the caches.
   channel_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
-                  Gradients const& gradients, index first, index last)
+                  Gradients const& gradients, adjoint_options<State> const& options, bool streams)
       : op_(op),
         output_gradient_(output_gradient),
         gradients_(gradients),
-        first_(first),
-        last_(last),
-        count_((last - first + width - 1) / width),
-        chunk_(count_ <= abreast ? 64 : 16),
-        rows_(count_ <= abreast ? chunk_ : 4) {}
+        options_(options),
+        streams_(streams) {}
 
-  template <class State>
-  void operator()(walk const& w, adjoint_options<State> const& options) const {
-    index const chunk = std::min(w.count, chunk_);
-    index const chunks = chunk == 0 ? 0 : (w.count + chunk - 1) / chunk;
-    auto const size = [&](index n) { return static_cast<std::size_t>(n * count_); };
-    // kept: the states at the start of each chunk. states: those around each token of one chunk.
-    // cotangent: dL/dS after a token. later: the decay of the token that follows it.
-    std::vector<V> kept(size(chunks)), states(size(chunk + 1)), cotangent(size(1));
-    std::vector<decay_type> later(size(1));
+  // Columns [first, last).
+  void operator()(walk const& w, index first, index last) {
+    first_ = first, last_ = last, count_ = (last - first + width - 1) / width;
+    rows_ = count_ <= abreast ? w.count : 4;
+    initial_.resize(size(1)), cotangent_.resize(size(1)), later_.resize(size(1));
     strips([&]<int R, class Columns>(Columns const(&columns)[R], index g) {
       for (int r = 0; r < R; ++r) {
         auto const i = static_cast<std::size_t>(g + r);
-        states[i] = load_state<V>(options.initial, w, 0, columns[r]);
-        cotangent[i] = load_state<V>(options.final_gradient, w, 0, columns[r]);
-        never_fade(later[i]);
+        initial_[i] = load_state<V>(options_.initial, w, 0, columns[r]);
+        cotangent_[i] = load_state<V>(options_.final_gradient, w, 0, columns[r]);
+        never_fade(later_[i]);
       }
     });
-    for (index c = 0; c < chunks; ++c) {
-      std::copy_n(states.data(), count_, kept.data() + c * count_);
-      all_forward(w.part(c * chunk, chunk), states.data(), 0);
-    }
-    for (index c = chunks - 1; c >= 0; --c) {
-      walk const part = w.part(c * chunk, chunk);
-      std::copy_n(kept.data() + c * count_, count_, states.data());
-      all_forward(part, states.data(), count_);
-      for (index k = (part.count - 1) / rows_ * rows_; k >= 0; k -= rows_)
-        strips([&](auto const& columns, index g) {
-          backward(part.part(k, rows_), columns, states.data() + k * count_ + g,
-                   cotangent.data() + g, later.data() + g);
-        });
-    }
-    if (!options.initial_gradient.present()) return;
+    if (knows_states())
+      from_outputs(w);
+    else
+      from_inputs(w, chunk_tokens(w.count));
+    if (streams_) stream_fence();
+    if (!options_.initial_gradient.present()) return;
     strips([&]<int R, class Columns>(Columns const(&columns)[R], index g) {
       for (int r = 0; r < R; ++r) {
         auto const i = static_cast<std::size_t>(g + r);
-        save_state(options.initial_gradient, w, 0, columns[r],
-                   carried(conjugate(later[i]), cotangent[i], V(T(0))));
+        save_state(options_.initial_gradient, w, 0, columns[r],
+                   carried(conjugate(later_[i]), cotangent_[i], V(T(0))));
       }
     });
   }
@@ -76,6 +59,68 @@ class channel_adjoint {
  private:
   static constexpr int width = columns_of<V>::width;
   static constexpr int abreast = 4;  // vectors of a strip
+
+  std::size_t size(index n) const { return static_cast<std::size_t>(n * count_); }
+
+  // Tokens whose states are held at a time: all, if these fit a second-level cache; otherwise few,
+  // so that their terms stay in a cache too.
+  index chunk_tokens(index tokens) const {
+    constexpr index few_bytes = index{1} << 15, cached_bytes = index{1} << 18;
+    index const bytes = count_ * index(sizeof(V));
+    return tokens * bytes <= cached_bytes ? tokens : std::max<index>(16, few_bytes / bytes);
+  }
+
+  // Whether the states are the outputs, as they were computed.
+  bool knows_states() const {
+    if constexpr (std::is_same_v<State, T>)
+      return options_.outputs.data && (!is_simd<V> || layout_of(options_.outputs).columns);
+    else
+      return false;
+  }
+
+  // Backward, with the states before each token from the outputs, and from the initial state.
+  void from_outputs(walk const& w) {
+    index const rows = rows_;
+    for (index k = w.count == 0 ? -1 : (w.count - 1) / rows * rows; k >= 0; k -= rows)
+      strips([&](auto const& columns, index g) {
+        index const first = k == 0 ? 1 : 0;
+        walk const part = w.part(k + first, rows - first);
+        backward(part, columns, g,
+                 [part, y = options_.outputs](index n, auto of, int)
+                     WANE_INLINE_LAMBDA { return V(y.read(part.token(n - 1), of)); });
+        if (k == 0)
+          backward(w.part(0, 1), columns, g,
+                   [initial = initial_.data() + g](index, auto, int r)
+                       WANE_INLINE_LAMBDA { return initial[r]; });
+      });
+  }
+
+  // Forward with a state kept every `most` tokens; then, from the last such chunk to the first,
+  // forward once more with all states, and backward.
+  void from_inputs(walk const& w, index most) {
+    index const chunk = std::min(w.count, most);
+    index const chunks = chunk == 0 ? 0 : (w.count + chunk - 1) / chunk;
+    // kept: the states at the start of each chunk. states: those around each token of one chunk.
+    kept_.resize(size(chunks)), states_.resize(size(chunk + 1));
+    std::copy_n(initial_.data(), count_, states_.data());
+    for (index c = 0; c < chunks; ++c) {
+      std::copy_n(states_.data(), count_, kept_.data() + c * count_);
+      if (c + 1 < chunks) all_forward(w.part(c * chunk, chunk), states_.data(), 0);
+    }
+    for (index c = chunks - 1; c >= 0; --c) {
+      walk const part = w.part(c * chunk, chunk);
+      std::copy_n(kept_.data() + c * count_, count_, states_.data());
+      all_forward(part, states_.data(), count_);
+      index const rows = std::min(rows_, chunk);
+      for (index k = (part.count - 1) / rows * rows; k >= 0; k -= rows)
+        strips([&](auto const& columns, index g) {
+          V const* const before = states_.data() + k * count_ + g;
+          backward(part.part(k, rows), columns, g,
+                   [before, stride = count_](index n, auto, int r)
+                       WANE_INLINE_LAMBDA { return before[n * stride + r]; });
+        });
+    }
+  }
 
   // Calls body(columns, g) for strips of `abreast` vectors, then of one; g is the number of the
   // first vector.
@@ -101,52 +146,75 @@ class channel_adjoint {
   // Advances all columns. The states before token k are read at states + k * stride; the states
   // after it are written one stride later. With stride 0 the states are updated in place.
   void all_forward(walk const& w, V* states, index stride) const {
-    for (index k = 0; k < w.count; k += rows_)
+    index const rows = std::min(rows_, w.count);
+    for (index k = 0; k < w.count; k += rows)
       strips([&](auto const& columns, index g) {
-        forward(w.part(k, rows_), columns, states + k * stride + g, stride);
+        forward(w.part(k, rows), columns, states + k * stride + g, stride);
       });
   }
   template <int R, class Columns>
   [[gnu::noinline]] void forward(walk const w, Columns const (&columns)[R], V* state,
                                  index stride) const {
     Op const op = op_;
+    Columns of[R];  // here, where no store can change them
     V s[R];
-    unroll<R>([&](auto r) WANE_INLINE_LAMBDA { s[r] = state[r]; });
+    unroll<R>([&](auto r) WANE_INLINE_LAMBDA { of[r] = columns[r], s[r] = state[r]; });
     for (index k = 0; k < w.count; ++k) {
       auto const x = op.at(w.token(k));
       state += stride;
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-        state[r] = s[r] =
-            carried(widen<V>(decay_of(x, 0, columns[r])), s[r], V(x.value(columns[r])));
+        s[r] = carried(widen<V>(decay_of(x, 0, of[r])), s[r], V(x.value(of[r])));
+        if (stride > 0) state[r] = s[r];
       });
     }
+    if (stride == 0) unroll<R>([&](auto r) WANE_INLINE_LAMBDA { state[r] = s[r]; });
   }
 
+  template <class Columns>
+  static constexpr bool can_stream =
+      streams_elements<sink_of<Gradients, Op>, Columns, V>&& requires(Gradients const& to) {
+    to.streams();
+  };
+  template <int R, class Columns, class Before>
+  void backward(walk const& w, Columns const (&columns)[R], index g, Before const& before) {
+    if constexpr (can_stream<Columns>)
+      if (streams_) return backward_by<true>(w, columns, g, before);
+    backward_by<false>(w, columns, g, before);
+  }
   // Before the call, `cotangent` is dL/dS after the token that follows w, and `later` is the decay
-  // of that token. After the call both belong to the first token of w.
-  template <int R, class Columns>
-  [[gnu::noinline]] void backward(walk const w, Columns const (&columns)[R], V const* states,
-                                  V* cotangent, decay_type* later) const {
+  // of that token. After the call both belong to the first token of w. before(k, of, r) is the
+  // state before token k in the vector r.
+  template <bool Stream, int R, class Columns, class Before>
+  [[gnu::noinline]] void backward_by(walk const w, Columns const (&columns)[R], index first,
+                                     Before const before) {
     Op const op = op_;
     sequence_view<Out const> const dy = output_gradient_;
     Gradients const gradients = gradients_;
+    V* const cotangent = cotangent_.data() + first;
+    decay_type* const later = later_.data() + first;
+    Columns of[R];  // here, where no store can change them
     V g[R];
     decay_type decay[R];
-    unroll<R>([&](auto r) WANE_INLINE_LAMBDA { g[r] = cotangent[r], decay[r] = later[r]; });
+    unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+      of[r] = columns[r], g[r] = cotangent[r], decay[r] = later[r];
+    });
     for (index k = w.count - 1; k >= 0; --k) {
       auto const at = w.token(k);
       auto const x = op.at(at);
       auto const sink = sink_at(gradients, op, at);
       using Sink = std::remove_const_t<decltype(sink)>;
-      V const* const before = states + k * count_;
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-        g[r] = carried(conjugate(decay[r]), g[r], V(convert<T>(dy.read(at, columns[r]))));
-        decay[r] = widen<V>(decay_of(x, 0, columns[r]));
-        if constexpr (takes_elements<Sink, Columns, V>)
-          sink.element(columns[r],
-                       element_gradient<V>{
-                           g[r], multiply(conjugate(decay_derivative(decay[r], before[r])), g[r])});
-        if constexpr (takes_columns<Sink, Columns, V>) sink.column(columns[r], g[r]);
+        g[r] = carried(conjugate(decay[r]), g[r], V(convert<T>(dy.read(at, of[r]))));
+        decay[r] = widen<V>(decay_of(x, 0, of[r]));
+        if constexpr (takes_elements<Sink, Columns, V>) {
+          element_gradient<V> const all{
+              g[r], multiply(conjugate(decay_derivative(decay[r], before(k, of[r], r))), g[r])};
+          if constexpr (Stream)
+            sink.stream(of[r], all);
+          else
+            sink.element(of[r], all);
+        }
+        if constexpr (takes_columns<Sink, Columns, V>) sink.column(of[r], g[r]);
       });
     }
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA { cotangent[r] = g[r], later[r] = decay[r]; });
@@ -155,9 +223,12 @@ class channel_adjoint {
   Op const& op_;
   sequence_view<Out const> const& output_gradient_;
   Gradients const& gradients_;
-  index first_, last_, count_;
-  index chunk_;  // tokens between kept states
-  index rows_;   // tokens that a strip takes before the next strip's turn
+  adjoint_options<State> const& options_;
+  bool streams_;
+  index first_ = 0, last_ = 0, count_ = 0;
+  index rows_ = 0;  // tokens that a strip takes before the next strip's turn
+  std::vector<V> initial_, cotangent_, kept_, states_;
+  std::vector<decay_type> later_;
 };
 
 template <channelwise Op, class Out, class Gradients, class State>
@@ -169,13 +240,29 @@ void adjoint_channels(Op const& op, sequence_view<Out const> const& dy, Gradient
   index const walks = sequences_of(shape, options.packed) * shape.heads;
   index const piece = columns_per_task(shape.columns, walks, threads, 64);
   index const pieces = (shape.columns + piece - 1) / piece;
+  bool const large = is_large<Out>(shape);
   auto const in_vectors = [&]<class V>(std::type_identity<V>) {
+    bool streams = false;
+    if constexpr (requires { gradients.streams(); }) streams = large && gradients.streams();
+    // In memory all columns of a few tokens are taken together, in a cache few columns of all.
+    index const together = large || !is_simd<V> ? piece : 4 * columns_of<V>::width;
     for_each_task(walks * pieces, threads, [&](index task) {
       walk const w = walk_of(task / pieces, shape, options, options.initial.positions);
       index const first = task % pieces * piece, last = std::min(first + piece, shape.columns);
-      channel_adjoint<V, Op, Out, Gradients>(op, dy, gradients, first, last)(w, options);
+      channel_adjoint<V, Op, Out, Gradients, State> own(op, dy, gradients, options, streams);
+      for (index j = first; j < last; j += together) own(w, j, std::min(j + together, last));
     });
   };
+  if constexpr (gives_series<Op, Gradients, 1>)
+    if (in_series(op, layout_of(dy) & gradients.layout(),
+                  [&]<int C>(std::integral_constant<int, C>) {
+                    for_each_task(walks * (shape.columns / C), threads, [&](index task) {
+                      series_adjoint<C, Op, Out, Gradients, State>(op, dy, gradients, options,
+                                                                   task / walks * C)(
+                          walk_of(task % walks, shape, options, options.initial.positions));
+                    });
+                  }))
+      return;
   if constexpr (gives_lanes<Op, Gradients>())
     if ((layout_of(op) & layout_of(dy) & gradients.layout()).columns)
       return in_vectors(std::type_identity<simd<T, simd_width<T>>>{});

@@ -3,25 +3,11 @@
 #pragma once
 
 #include "wane/core/numbers/simd_lanes.hpp"
+#include "wane/run/channels/in_series.hpp"
 #include "wane/run/channels/team.hpp"
 #include "wane/run/shared/pieces.hpp"
 
 namespace wane::impl {
-
-// The number of channels that share a vector of several tokens; 0 if that is not possible.
-template <class Op, class Out>
-int channels_in_series(Op const& op, sequence_view<Out> const& output) {
-  if constexpr (reads_tokens<Op>) {
-    constexpr int width = simd_width<accumulate_type<Op>>;
-    recurrence_shape const shape = op.shape();
-    layout const lies = layout_of(op) & layout_of(output);
-    if (shape.time < 4 * width) return 0;
-    if (lies.tokens && shape.columns < width && (shape.columns & (shape.columns - 1)) == 0)
-      return static_cast<int>(shape.columns);
-    if (lies.series) return 1;
-  }
-  return 0;
-}
 
 // A way to run channels: by column, in vectors of columns unless `how` is store_by::number.
 template <class Op, class Out>
@@ -74,19 +60,10 @@ void run_channels(Op const& op, sequence_view<Out> const& output,
                    });
   };
   if constexpr (reads_lanes<Op>) {
-    int const channels = channels_in_series(op, output);
-    auto const in_series = [&]<int C>(std::integral_constant<int, C>) {
-      if constexpr (reads_tokens<Op> && C < simd_width<T>) {
-        if (channels != C) return false;
-        by_series<C, Op, Out> const way{op, output};
-        if (shape.columns > C || !run_as_teams(op, options, threads, way)) in_pieces(way, C);
-        return true;
-      }
-      return false;
-    };
-    if (in_series(std::integral_constant<int, 1>{}) ||
-        in_series(std::integral_constant<int, 2>{}) ||
-        in_series(std::integral_constant<int, 4>{}) || in_series(std::integral_constant<int, 8>{}))
+    if (in_series(op, layout_of(output), [&]<int C>(std::integral_constant<int, C>) {
+          by_series<C, Op, Out> const way{op, output};
+          if (shape.columns > C || !run_as_teams(op, options, threads, way)) in_pieces(way, C);
+        }))
       return;
     by_columns<Op, Out> const way{op, output, how};
     if (how != store_by::number && run_as_teams(op, options, threads, way)) return;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <concepts>
-#include <cstdint>
 
 #include "wane/core/recurrence/recurrence.hpp"
 
@@ -20,14 +19,10 @@ concept streamable = std::same_as<T, Out> && fits_simd<T>;
 // Whether whole vectors of this output lie aligned, so that they may be streamed past the caches.
 template <class T, class Out>
 bool can_stream(sequence_view<Out> const& output) {
-  if constexpr (!streamable<T, Out>) {
+  if constexpr (streamable<T, Out>)
+    return has_aligned_vectors(output);
+  else
     return false;
-  } else {
-    auto const address = reinterpret_cast<std::uintptr_t>(output.data);
-    bool aligned = address % simd_bytes == 0 && output.stride[3] == 1;
-    for (int i = 0; i < 3; ++i) aligned = aligned && output.stride[i] % simd_width<T> == 0;
-    return aligned;
-  }
 }
 
 // Bytes beyond which stores go past the caches: several times a second-level cache.
