@@ -83,11 +83,15 @@ WANE_HOST_INLINE bool all_finite(simd<T, W> x) {
   return all_below(x - x, simd<T, W>(T(1)));  // inf - inf is NaN
 }
 
-template <class T, int W>
+// The sum of all lanes: halves are added until one lane is left.
+template <int Count = 0, class T, int W>
 WANE_HOST_INLINE T sum(simd<T, W> x) {
-  T total = 0;
-  for (int lane = 0; lane < W; ++lane) total += x[lane];
-  return total;
+  constexpr int half = (Count == 0 ? W : Count) / 2;
+  if constexpr (half == 0)
+    return x[0];
+  else
+    return sum<half>(x + shuffle(
+                             x, x, [](int l) constexpr { return (l + half) % W; }));
 }
 
 // Lane l of the result is the sum of the lanes of x[l].
