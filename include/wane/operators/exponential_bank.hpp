@@ -94,6 +94,11 @@ class exponential_bank {
     return op;
   }
 
+  // What a token reads; see wane/core/recurrence/recurrence.hpp.
+  WANE_INLINE void each_row(place<> where, auto const& visit) const {
+    visit(value_.element(where, 0), value_.extent[3]);
+  }
+
   template <class Time>
   struct token {
     nodes const& parameters;
@@ -140,6 +145,11 @@ class exponential_bank {
       check_direct("the gradient of direct", direct, shape);
     }
     wane::layout layout() const { return layout_of(value); }
+
+    // What is written for a token.
+    WANE_INLINE void each_row(place<> where, auto const& visit) const {
+      if (value.data) visit(value.element(where, 0), value.extent[3]);
+    }
 
     struct sink {
       gradients const& to;

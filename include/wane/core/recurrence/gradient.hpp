@@ -29,6 +29,7 @@ namespace wane {
 //                                     decays by element or a skip. No other member receives the
 //                                     gradients of these decays and of the skip.
 // at(op, place) may replace at(place); it also receives the operator.
+// each_row(place, visit), as that of an operator, may list what is written for a token.
 // rate(sequence, head, i, j, g) is an optional member of the gradients, for operators with rates.
 // It receives, once a sequence, the gradient with respect to rate(head, i, j), summed over tokens
 // (in double for float). For a time-invariant operator, row and whole are called once a head, at

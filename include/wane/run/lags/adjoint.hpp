@@ -68,7 +68,7 @@ class lag_adjoint {
         for (int i = 0; i < N; ++i) of_rows_.data()[s * N + i] *= factor;
       }
     }
-    answer(cotangent_.held(turned(chunk)), w);
+    answer(cotangent_.held(turned(chunk, padded_rows(), reads_.data(), writes_.data())), w);
     if constexpr (of_keys)
       for (int i = 0; i < N; ++i) give_rows(chunks, w.token(i), i, products);
   }
@@ -86,24 +86,6 @@ class lag_adjoint {
           output_gradients_.data() + t * row_stride(), true,
           [&](auto j) WANE_INLINE_LAMBDA { return convert<T>(dy.read(place<>{}, j)); });
     }
-  }
-
-  // The chunk with time reversed: it takes output gradients from the last token to the first.
-  template <int N>
-  one_pass<T, N, fading::row> turned(one_pass<T, N, fading::row> const& chunk) const {
-    for (index s = 0; s < padded_rows(); s += width) {
-      T const *read = chunk.reads + s * N, *write = chunk.writes + s * (N + 2);
-      T *to_read = reads_.data() + s * N, *to_write = writes_.data() + s * (N + 2);
-      for (int t = 0; t < N; ++t) {
-        vector::load(write + (N - 1 - t) * width).store(to_read + t * width);
-        vector::load(read + (N - 1 - t) * width).store(to_write + t * width);
-      }
-      std::copy_n(write + N * width, 2 * width, to_write + N * width);
-    }
-    one_pass<T, N, fading::row> back{reads_.data(), writes_.data()};
-    for (int t = 0; t < N; ++t)
-      for (int i = 0; i <= t; ++i) back.pairs[t][i] = chunk.pairs[N - 1 - i][N - 1 - t];
-    return back;
   }
 
   template <int N>

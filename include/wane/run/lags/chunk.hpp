@@ -148,6 +148,48 @@ class lag_chunks {
   chunk_type every_;  // the chunk of any N tokens, if the operator is time-invariant
 };
 
+// The chunk with time reversed, for its adjoint: it takes output gradients from the last token to
+// the first. `reads` and `writes` receive its terms, for `rows` rows, a multiple of the vector
+// width.
+template <class T, int N>
+one_pass<T, N, fading::row> turned(one_pass<T, N, fading::row> const& chunk, index rows, T* reads,
+                                   T* writes) {
+  using vector = simd<T, simd_width<T>>;
+  constexpr int width = vector::width;
+  for (index s = 0; s < rows; s += width) {
+    T const *read = chunk.reads + s * N, *write = chunk.writes + s * (N + 2);
+    T *to_read = reads + s * N, *to_write = writes + s * (N + 2);
+    for (int t = 0; t < N; ++t) {
+      vector::load(write + (N - 1 - t) * width).store(to_read + t * width);
+      vector::load(read + (N - 1 - t) * width).store(to_write + t * width);
+    }
+    std::copy_n(write + N * width, 2 * width, to_write + N * width);
+  }
+  one_pass<T, N, fading::row> back{reads, writes};
+  for (int t = 0; t < N; ++t)
+    for (int i = 0; i <= t; ++i) back.pairs[t][i] = chunk.pairs[N - 1 - i][N - 1 - t];
+  return back;
+}
+
+// The chunk of N tokens of a head, forward and with time reversed.
+template <has_lags Op, int N>
+requires time_invariant<Op>
+struct both_ways {
+  using T = accumulate_type<Op>;
+  using chunk_type = one_pass<T, N, fading::row>;
+
+  lag_chunks<Op, N> const chunks;
+  aligned_numbers<T> reads, writes;
+  chunk_type const run, back;
+
+  both_ways(Op const& op, index head)
+      : chunks(op, head),
+        reads(N * chunks.padded_rows()),
+        writes((N + 2) * chunks.padded_rows()),
+        run(chunks(walk{}, 0)),
+        back(turned(run, chunks.padded_rows(), reads.data(), writes.data())) {}
+};
+
 // The state of columns [first, last) of a walk, in the form of held_decays, and the makers of its
 // chunks.
 template <has_lags Op>
@@ -169,8 +211,7 @@ struct lag_state {
   template <class Access>
   void load(Access const& access) const {
     std::fill_n(numbers.data(), (rows + 1) * row_stride, T(0));
-    for (index s = 0; s < rows; ++s)
-      for (index j = 0; j < columns.count(); ++j) row(s)[j] = access.load(s, columns.first + j);
+    access.load_rows(rows, columns.first, columns.last, numbers.data(), row_stride);
   }
   template <class Access>
   void save(Access const& access) const {

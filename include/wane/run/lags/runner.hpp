@@ -6,13 +6,14 @@
 #include <limits>
 
 #include "wane/run/lags/adjoint.hpp"
+#include "wane/run/lags/head_adjoint.hpp"
 #include "wane/run/lags/run.hpp"
 
 namespace wane::impl {
 
 // Whether sequences are long enough to pay for the tables that a run makes once.
-template <has_lags Op, class State>
-bool lags_pay(Op const& op, run_options<State> const& options) {
+template <has_lags Op, class Options>
+bool lags_pay(Op const& op, Options const& options) {
   recurrence_shape const shape = op.shape();
   index const tokens = time_invariant<Op> ? 16 : 64;
   return shape.batch * shape.time >= tokens * sequences_of(shape, options.packed);
@@ -61,16 +62,16 @@ struct lags {
     run_lags(op, output, options);
   }
 
-  // The gradients of keys of a time-invariant recurrence are sums over tokens, which in_order
-  // computes.
   template <class Op, class Out, class Gradients, class State>
-  requires(!time_invariant<Op> && gives_lanes<Op, Gradients>()) static bool accepts_adjoint(
+  requires(gives_lanes<Op, Gradients>()) static bool accepts_adjoint(
       Op const& op, sequence_view<Out> const& dy, Gradients const& to,
-      adjoint_options<State> const&) {
+      adjoint_options<State> const& options) {
+    if constexpr (time_invariant<Op>)
+      if (!lags_pay(op, options) || !products_in_range(op)) return false;
     return (layout_of(op) & layout_of(dy) & to.layout()).columns && only_fades(op);
   }
   template <class Op, class Out, class Gradients, class State>
-  requires(!time_invariant<Op> && gives_lanes<Op, Gradients>()) static void adjoint(
+  requires(gives_lanes<Op, Gradients>()) static void adjoint(
       Op const& op, sequence_view<Out> const& dy, Gradients const& to,
       adjoint_options<State> const& options) {
     adjoint_lags(op, dy, to, options);

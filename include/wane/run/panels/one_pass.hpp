@@ -27,6 +27,13 @@ struct one_pass {
   template <int R, class Load, class Store>
   WANE_HOST_INLINE void take(index rows, T* state, index row_stride, Load const& load,
                              Store const& store) const {
+    take<R>(rows, state, state, row_stride, load, store);
+  }
+
+  // The same where the state after the tokens goes to `next`, which may be `state`.
+  template <int R, class Load, class Store>
+  WANE_HOST_INLINE void take(index rows, T const* state, T* next, index row_stride,
+                             Load const& load, Store const& store) const {
     using vector = simd<T, width>;
     constexpr int write_terms = N + (Fading == fading::row ? 2 : 0);
     vector v[N][R], y[N][R];
@@ -45,7 +52,7 @@ struct one_pass {
       T const *read = reads + i * N, *write = writes + i * write_terms;
       for (int n = 0; n < each; ++n) __builtin_prefetch(*line++, 0, 2);
       T const* const end = read + at_most(index{width}, rows - i);
-      for (; read < end; ++read, ++write, state += row_stride) {
+      for (; read < end; ++read, ++write, state += row_stride, next += row_stride) {
         if constexpr (Fading == fading::row)
           all = vector(write[N * width]), lost = vector(write[(N + 1) * width]);
         vector before[R], after[R];
@@ -62,13 +69,45 @@ struct one_pass {
         });
         unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
           if constexpr (Fading != fading::none) after[r] = multiply_add(all, before[r], after[r]);
-          after[r].store(state + r * width);
+          after[r].store(next + r * width);
         });
       }
     }
     unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA { store(t, r, y[t][r]); });
     });
+  }
+
+  // The same without outputs, for rows that fade.
+  template <int R, class Load>
+  WANE_HOST_INLINE void carry(index rows, T const* state, T* next, index row_stride,
+                              Load const& load) const {
+    using vector = simd<T, width>;
+    static_assert(Fading == fading::row);
+    vector v[N][R];
+    unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { v[t][r] = load(t, r); });
+    });
+    for (index i = 0; i < rows; i += width) {
+      T const* write = writes + i * (N + 2);
+      T const* const end = write + at_most(index{width}, rows - i);
+      for (; write < end; ++write, state += row_stride, next += row_stride) {
+        vector const all(write[N * width]), lost(write[(N + 1) * width]);
+        vector before[R], after[R];
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          before[r] = vector::load(state + r * width);
+          after[r] = lost * before[r];
+        });
+        unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+          vector const key(write[t * width]);
+          unroll<R>([&](auto r)
+                        WANE_INLINE_LAMBDA { after[r] = multiply_add(key, v[t][r], after[r]); });
+        });
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          multiply_add(all, before[r], after[r]).store(next + r * width);
+        });
+      }
+    }
   }
 };
 

@@ -9,6 +9,14 @@
 
 namespace wane::impl {
 
+// Prefetches numbers [first, last) of a row, to be written if Write is 1. It is inlined, because a
+// compiler may drop the call of a function that only prefetches.
+template <int Write, class T>
+WANE_HOST_INLINE void prefetch(T const* row, index first, index last) {
+  for (index j = first; j < last; j += 64 / static_cast<index>(sizeof(T)))
+    __builtin_prefetch(row + j, Write, 2);
+}
+
 class lines_ahead {
  public:
   void clear() { count_ = 0; }

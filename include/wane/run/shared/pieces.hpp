@@ -24,6 +24,16 @@ struct state_access {
     if (after.present()) after.values(sequence, head, i, j) = static_cast<State>(s);
   }
 
+  // Columns [first, last) of `rows` rows, which lie `stride` apart in other memory.
+  void load_rows(index rows, index first, index last, V* to, index stride) const {
+    for (index i = 0; i < rows; ++i)
+      for (index j = first; j < last; ++j) to[i * stride + j - first] = load(i, j);
+  }
+  void save_rows(index rows, index first, index last, V const* from, index stride) const {
+    for (index i = 0; i < rows; ++i)
+      for (index j = first; j < last; ++j) save(i, j, from[i * stride + j - first]);
+  }
+
   // Columns [first, last) of a state of one row.
   std::vector<V> load_columns(index first, index last) const {
     std::vector<V> columns(static_cast<std::size_t>(last - first), V(0));
