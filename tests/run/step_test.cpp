@@ -114,6 +114,110 @@ TEST(Step, TokenByTokenIsTheRun) {
   }
 }
 
+// A step of `op` with a state whose columns are neighbours, and with one whose columns are two
+// apart, which goes number by number.
+template <class Op>
+void expect_vectors_give_what_numbers_give(Op const& op, double bound, index position = 0) {
+  using V = wane::accumulate_type<Op>;
+  using Out = wane::output_type<Op>;
+  wane::recurrence_shape const shape = op.shape(), out = wane::output_shape_of(op);
+  wane::recurrent_state<V> near_state(op);
+  support::random_values random{5};
+  for (V& z : near_state.values()) {
+    double const re = random.uniform(-1, 1), im = random.uniform(-1, 1);
+    if constexpr (wane::is_complex<V>)
+      z = {static_cast<wane::real_type<V>>(re), static_cast<wane::real_type<V>>(im)};
+    else
+      z = static_cast<V>(re);
+  }
+  if constexpr (requires { op.reach(0); })
+    if (op.reach(0) > 0) near_state = wane::recurrent_state<V>(op);  // whose ring holds inputs
+  near_state.positions().assign(near_state.positions().size(), position);
+  std::vector<V> apart(2 * near_state.values().size());
+  for (std::size_t i = 0; i < near_state.values().size(); ++i)
+    apart[2 * i] = near_state.values()[i];
+  std::vector<index> positions = near_state.positions();
+  index const rows = shape.rows, columns = shape.columns;
+  wane::state_view<V> const far{
+      {apart.data(),
+       {shape.batch, shape.heads, rows, columns},
+       {2 * shape.heads * rows * columns, 2 * rows * columns, 2 * columns, 2}},
+      positions.data()};
+  support::tensor<Out> y(out.batch, out.time, out.heads, out.columns),
+      z(out.batch, out.time, out.heads, out.columns);
+  wane::step(op, y.view(), wane::state_view<V>(near_state));
+  wane::step(op, z.view(), far);
+  support::nearness near;
+  y.for_each([&](index b, index t, index h, index c) {
+    near.add(static_cast<double>(y(b, t, h, c)), static_cast<double>(z(b, t, h, c)));
+  });
+  EXPECT_LT(near.both(), bound) << columns << " columns";
+  support::nearness of_states;
+  if constexpr (!requires { op.reach(0); })
+    for (std::size_t i = 0; i < near_state.values().size(); ++i)
+      of_states.add(static_cast<double>(near_state.values()[i]), static_cast<double>(apart[2 * i]));
+  EXPECT_LT(of_states.both(), bound) << columns << " columns";
+}
+
+template <class Problem>
+void expect_vectors_of_poles(double bound) {
+  for (index const columns : {1, 5, 16, 37, 600})
+    for (bool const by_column : {false, true})
+      for (bool const masked : {false, true}) {
+        Problem problem({.tokens = 40,
+                         .columns = columns,
+                         .nodes = 11,
+                         .width = 9.3,
+                         .by_column = by_column,
+                         .masked = masked});
+        for (index const position : {0, 123456}) {
+          expect_vectors_give_what_numbers_give(problem.make(0, 40), bound, position);
+          expect_vectors_give_what_numbers_give(problem.make(0, 40).future(), bound, position);
+        }
+      }
+}
+
+TEST(Step, OfPolesInVectorsIsThatOfNumbers) {
+  expect_vectors_of_poles<laplace_problem<float, window_shape::none>>(1e-6);
+  expect_vectors_of_poles<laplace_problem<float, window_shape::hann>>(1e-6);
+  expect_vectors_of_poles<laplace_problem<double, window_shape::gaussian>>(1e-13);
+  expect_vectors_of_poles<laplace_problem<double, window_shape::none>>(1e-14);
+  expect_vectors_of_poles<laplace_problem<wane::bfloat16, window_shape::rectangular>>(1e-2);
+}
+
+// Operators are views, so a step takes the parameters that are there when it is called.
+TEST(Step, OfPolesSeesParametersThatChanged) {
+  laplace_problem<float, window_shape::none> problem({.tokens = 1, .columns = 20});
+  auto const kept = problem.make(0, 1);
+  auto const two_steps = [&](auto const& second) {
+    problem.sigma[0] = 0.25f, problem.read_out[1] = 0.5f;
+    wane::recurrent_state<std::complex<float>> state(kept);
+    support::tensor<float> y(2, 1, 2, 20);
+    wane::step(kept, y.view(), state);
+    problem.sigma[0] = 0.125f, problem.read_out[1] = -0.5f;
+    wane::step(second(), y.view(), state);
+    return state.values();
+  };
+  EXPECT_EQ(two_steps([&] { return kept; }), two_steps([&] { return problem.make(0, 1); }));
+}
+
+TEST(Step, OfManyColumnsIsThatOfNumbers) {
+  using namespace wane::testing;
+  for (index const columns : {300, 512, 1000}) {
+    for (index const rows : {1, 7, 16, 37, 150}) {
+      memory_size const size{1, 2, 2, rows, columns};
+      expect_vectors_give_what_numbers_give(gla_problem<float>(size).make(0, 2), 2e-6);
+      expect_vectors_give_what_numbers_give(retnet_problem<float>(size).make(0, 2), 2e-6);
+      expect_vectors_give_what_numbers_give(rwkv7_problem<double>(size).make(0, 2), 1e-14);
+      expect_vectors_give_what_numbers_give(gla_problem<double>(size).make(0, 2), 1e-14);
+    }
+    support::bank_case<float> bank({40, {.batch = 2, .time = 3, .heads = 2, .columns = columns}});
+    expect_vectors_give_what_numbers_give(bank.op(), 1e-6);
+    support::bank_case<double> wide({16, {.time = 3, .columns = columns}});
+    expect_vectors_give_what_numbers_give(wide.op(), 1e-14);
+  }
+}
+
 TEST(Step, OfNoTokensChangesNothing) {
   support::linear_case<decay_as::log, float> none({.batch = 2, .time = 0, .columns = 3});
   wane::recurrent_state<float> state = none.initial;

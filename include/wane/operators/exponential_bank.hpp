@@ -105,14 +105,17 @@ class exponential_bank {
     sequence_view<Io const> const& values;
     place<Time> where;
 
-    WANE_HOST_DEVICE Accumulate log_decay(index s) const {
-      return static_cast<Accumulate>(parameters.log_decay(where.head, s));
+    template <class Row>
+    WANE_INLINE auto log_decay(Row s) const {
+      return of_row(parameters.log_decay, s);
     }
-    WANE_HOST_DEVICE Accumulate key(index s) const {
-      return static_cast<Accumulate>(parameters.key(where.head, s));
+    template <class Row>
+    WANE_INLINE auto key(Row s) const {
+      return of_row(parameters.key, s);
     }
-    WANE_HOST_DEVICE Accumulate query(index s) const {
-      return static_cast<Accumulate>(parameters.query(where.head, s));
+    template <class Row>
+    WANE_INLINE auto query(Row s) const {
+      return of_row(parameters.query, s);
     }
     WANE_HOST_DEVICE Accumulate direct() const {
       return parameters.direct.data ? static_cast<Accumulate>(parameters.direct(where.head))
@@ -121,6 +124,21 @@ class exponential_bank {
     template <class Column>
     WANE_INLINE auto value(Column j) const {
       return convert<Accumulate>(values.read(where, j));
+    }
+
+   private:
+    WANE_INLINE Accumulate of_row(view<Parameter const, 2> const& node, index s) const {
+      return static_cast<Accumulate>(node(where.head, s));
+    }
+    template <class Lanes>
+    requires(fits_simd<Accumulate>&& fits_simd<Parameter>) WANE_HOST_INLINE
+        auto of_row(view<Parameter const, 2> const& node, Lanes s) const {
+      constexpr int width = Lanes::width;
+      if (lane_count(s) == width && node.stride[1] == 1)
+        return convert<Accumulate>(simd<Parameter, width>::load(&node(where.head, s.first)));
+      simd<Accumulate, width> x(Accumulate(0));
+      for (int l = 0; l < lane_count(s); ++l) x.v[l] = of_row(node, s.first + l);
+      return x;
     }
   };
   template <class Time>

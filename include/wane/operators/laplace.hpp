@@ -96,9 +96,10 @@ class laplace {
         for (index n = 0; nodes_.mask.data && n < nodes_.mask.extent[0]; ++n)
           require(nodes_.mask(n, h, k) == nodes_.mask(n, h, k), "mask(", n, ", ", h, ", ", k,
                   ") is NaN; it must be a number");
-        for (index j = 0; j < nodes_.read_out.extent[2]; ++j)
-          require(nodes_.read_out(h, k, j) == nodes_.read_out(h, k, j), "read_out(", h, ", ", k,
-                  ", ", j, ") is NaN; it must be a number");
+        if (auto const c = read_outs(h, k * terms()); !is_finite(c))
+          for (index j = 0; j < c.extent[0]; ++j)
+            require(c(j) == c(j), "read_out(", h, ", ", k, ", ", j,
+                    ") is NaN; it must be a number");
       }
       if constexpr (inputs_leave)
         require(nodes_.width(h) <= static_cast<double>(farthest_), "width(", h, ") is ",
@@ -160,8 +161,37 @@ class laplace {
     return multiply(alone, impl::power_of<Real>(exponent.real(), exponent.imag(),
                                                 lag / static_cast<Real>(width_of(head))));
   }
+  // power(head, first + l, n) in lane l. Lanes behind the last pole repeat it.
+  template <int W>
+  impl::complex_lanes<W> powers(index head, index first, index n) const {
+    simd<double, W> rate, angle, rate_of_window, angle_of_window;
+    for (int l = 0; l < W; ++l) {
+      index const i = std::min(first + l, poles() - 1), k = i / terms();
+      rate.v[l] = -number(nodes_.sigma(head, k)), angle.v[l] = -number(nodes_.omega(head, k));
+      if constexpr (has_window)
+        rate_of_window.v[l] = term(i).exponent.real(),
+        angle_of_window.v[l] = term(i).exponent.imag();
+    }
+    auto const lag = static_cast<double>(n);
+    auto const alone = impl::power_of(rate, angle, simd<double, W>(lag));
+    if constexpr (!has_window)
+      return alone;
+    else
+      return alone *
+             impl::power_of(rate_of_window, angle_of_window, simd<double, W>(lag / width_of(head)));
+  }
   std::complex<double> weight(index sequence, index head, index i, index j) const {
     return weight_as<double>(sequence, head, i, j);
+  }
+  // c_ij is the number j of read_outs(head, i), conjugated where is_conjugated(), times this
+  // factor.
+  std::complex<double> weight_of_read_out(index sequence, index head, index i) const {
+    return weighted<double>(sequence, head, i, 1.);
+  }
+  view<std::complex<Parameter> const, 1> read_outs(index head, index i) const {
+    return {&nodes_.read_out(head, i / terms(), 0),
+            {nodes_.read_out.extent[2]},
+            {nodes_.read_out.stride[2]}};
   }
   WANE_HOST_DEVICE bool weighs_columns() const { return nodes_.read_out.extent[2] > 1; }
   bool weighs_sequences() const { return nodes_.mask.data && nodes_.mask.extent[0] != 1; }
@@ -230,15 +260,19 @@ class laplace {
   template <class Real>
   WANE_HOST_DEVICE std::complex<Real> weight_as(index sequence, index head, index i,
                                                 index j) const {
-    index const k = i / terms();
-    auto weight = convert<std::complex<Real>>(nodes_.read_out(head, k, weighs_columns() ? j : 0));
-    if (conjugated_) weight = conjugate(weight);
-    if constexpr (terms() > 1)
-      weight = multiply(weight, convert<std::complex<Real>>(term(i).weight));
+    auto const read_out =
+        convert<std::complex<Real>>(nodes_.read_out(head, i / terms(), weighs_columns() ? j : 0));
+    return weighted(sequence, head, i, conjugated_ ? conjugate(read_out) : read_out);
+  }
+  // x times what weighs pole i beside the read-out.
+  template <class Real>
+  WANE_HOST_DEVICE std::complex<Real> weighted(index sequence, index head, index i,
+                                               std::complex<Real> x) const {
+    if constexpr (terms() > 1) x = multiply(x, convert<std::complex<Real>>(term(i).weight));
     if (nodes_.mask.data)
-      weight =
-          multiply(weight, std::complex<Real>(static_cast<Real>(nodes_.mask(sequence, head, k))));
-    return weight;
+      x = multiply(x,
+                   std::complex<Real>(static_cast<Real>(nodes_.mask(sequence, head, i / terms()))));
+    return x;
   }
   WANE_HOST_DEVICE Accumulate log_pole(index head, index i) const {
     Accumulate const alone(-nodes_.sigma(head, i / terms()), -nodes_.omega(head, i / terms()));
@@ -247,6 +281,11 @@ class laplace {
     auto const exponent = term(i).exponent;
     return add(alone, Accumulate(static_cast<real_type<Accumulate>>(exponent.real()) / width,
                                  static_cast<real_type<Accumulate>>(exponent.imag()) / width));
+  }
+  // Looks at whole vectors of a row, which most rows need only.
+  static bool is_finite(view<std::complex<Parameter> const, 1> const& row) {
+    return row.stride[0] == 1 && row.extent[0] > 1 &&
+           impl::all_finite(reinterpret_cast<Parameter const*>(row.data), 2 * row.extent[0]);
   }
   static WANE_HOST_DEVICE double number(Parameter x) { return static_cast<double>(x); }
 

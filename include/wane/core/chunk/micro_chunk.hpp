@@ -61,13 +61,6 @@ struct token_products {
 };
 
 template <class T>
-bool all_finite(T const* x, index count) {
-  T sum(0);
-  for (index i = 0; i < count; ++i) sum += x[i] * T(0);
-  return sum == T(0);
-}
-
-template <class T>
 struct micro_chunk {
   T const *reads = nullptr,
           *writes = nullptr;  // [row / width][reads or writes][width]; zero beyond the last row

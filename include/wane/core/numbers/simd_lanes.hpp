@@ -83,6 +83,42 @@ WANE_HOST_INLINE bool all_finite(simd<T, W> x) {
   return all_below(x - x, simd<T, W>(T(1)));  // inf - inf is NaN
 }
 
+// The first `count` numbers at p, and zero in the other lanes. No other memory is read.
+template <class T, int W>
+WANE_HOST_INLINE simd<T, W> load_first(T const* p, int count) {
+#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 16)
+    return simd<T, W>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), p));
+  if constexpr (std::is_same_v<T, double> && W == 8)
+    return simd<T, W>(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1u), p));
+#endif
+  simd<T, W> x(T(0));
+  for (int lane = 0; lane < count; ++lane) x.v[lane] = p[lane];
+  return x;
+}
+
+// Whether the `count` numbers at x are finite.
+template <class T>
+bool all_finite(T const* x, index count) {
+  constexpr int width = simd_width<T>;
+  using vector = simd<T, width>;
+  if (count < width) return all_finite(load_first<T, width>(x, static_cast<int>(count)));
+  vector sum[4];  // of differences that are 0 or NaN
+  auto const add = [&](T const* from, int to) WANE_INLINE_LAMBDA {
+    vector const y = vector::load(from);
+    sum[to] += y - y;
+  };
+  for (auto& one : sum) one = vector(T(0));
+  add(x, 0), add(x + count - width, 1);
+  // Aligned vectors between these two, which may overlap them.
+  index i = static_cast<index>((simd_bytes - reinterpret_cast<std::uintptr_t>(x) % simd_bytes) /
+                               sizeof(T));
+  for (; i + 4 * width <= count; i += 4 * width)
+    for (int n = 0; n < 4; ++n) add(x + i + n * width, n);
+  for (; i + width <= count; i += width) add(x + i, 0);
+  return all_finite((sum[0] + sum[1]) + (sum[2] + sum[3]));
+}
+
 // The sum of all lanes: halves are added until one lane is left.
 template <int Count = 0, class T, int W>
 WANE_HOST_INLINE T sum(simd<T, W> x) {
@@ -102,20 +138,6 @@ WANE_HOST_INLINE simd<T, W> sums(simd<T, W> const* x) {
     return every_other<1, 0>(a, b) + every_other<1, 1>(a, b);
   }
   return *x;
-}
-
-// The first `count` numbers at p, and zero in the other lanes. No other memory is read.
-template <class T, int W>
-WANE_HOST_INLINE simd<T, W> load_first(T const* p, int count) {
-#if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<T, float> && W == 16)
-    return simd<T, W>(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1u), p));
-  if constexpr (std::is_same_v<T, double> && W == 8)
-    return simd<T, W>(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1u), p));
-#endif
-  simd<T, W> x(T(0));
-  for (int lane = 0; lane < count; ++lane) x.v[lane] = p[lane];
-  return x;
 }
 
 template <class T, int W>

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <limits>
 
+#include "wane/core/numbers/powers.hpp"
 #include "wane/core/recurrence/recurrence.hpp"
 
 namespace wane {
@@ -50,17 +51,6 @@ concept leaving_inputs = pole_bank<Op> && requires {
 
 namespace wane::impl {
 
-// e^{(rate + i angle) n}. Each product with n is held as two numbers, so that the result is as
-// accurate for n = 1e6 as for n = 1.
-template <class Real>
-std::complex<Real> power_of(Real rate, Real angle, Real n) {
-  Real const size = rate * n, turn = angle * n;
-  if (size < std::numeric_limits<Real>::min_exponent) return {0, 0};
-  Real const size_rest = std::fma(rate, n, -size), turn_rest = std::fma(angle, n, -turn);
-  Real const scale = std::exp(size) * (1 + size_rest), c = std::cos(turn), s = std::sin(turn);
-  return {scale * (c - turn_rest * s), scale * (s + turn_rest * c)};
-}
-
 // A ring of the last D inputs of a column, held unconverted in the bits of numbers of the state.
 // Input n is in slot n mod D, which lies in row slot / per_row of the ring.
 template <class Io, class State>
@@ -101,15 +91,22 @@ struct pole_correction {
   static constexpr index between = sizeof(T) == 4 ? 8 : 64;
 
   static bool is_at(place<> at) { return at.position % between == 0; }
+  using exact_type = std::conditional_t<std::is_same_v<T, double>, long double, double>;
+
   template <pole_bank Op>
   static std::complex<T> factor(Op const& op, index head, index i, std::complex<T> pole) {
-    using Exact = std::conditional_t<std::is_same_v<T, double>, long double, double>;
-    if (!(std::abs(pole) > 0)) return T(0);
-    auto const exact = op.template power<Exact>(head, i, 1);
+    return factor(op.template power<exact_type>(head, i, 1), pole);
+  }
+  static std::complex<T> factor(std::complex<exact_type> exact, std::complex<T> pole) {
+    auto const rounded = static_cast<std::complex<exact_type>>(pole);
+    exact_type const size = std::norm(rounded);
+    if (!(size > 0)) return T(0);
     // Of a sum, about |p|^between is older than `between` tokens and has this error in full. Newer
     // inputs were multiplied fewer times.
-    return std::complex<T>(Exact(between) * std::pow(std::abs(exact), Exact(between)) *
-                           (exact / static_cast<std::complex<Exact>>(pole) - Exact(1)));
+    exact_type old = std::norm(exact);
+    for (index n = 2; n < between; n *= 2) old *= old;
+    return std::complex<T>(
+        multiply(multiply(exact - rounded, conjugate(rounded)), exact_type(between) * old / size));
   }
 };
 

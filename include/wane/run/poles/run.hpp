@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "wane/run/poles/state.hpp"
+#include "wane/run/poles/step.hpp"
 #include "wane/run/shared/pieces.hpp"
 
 namespace wane::impl {
@@ -140,6 +141,12 @@ void run_poles(Op const& op, sequence_view<Out> const& output, run_options<State
 template <pole_bank Op, class Out>
 void step_poles(Op const& op, walk const& w, sequence_view<Out> const& output,
                 view<accumulate_type<Op>, 2> const& state) {
+  if constexpr (steps_in_vectors<Op> && !is_complex<Out>)
+    if (pole_stepper<Op, Out>::takes(op, state)) {
+      pole_stepper<Op, Out> step(op, output, state);
+      for (index k = 0; k < w.count; ++k) step(w.token(k));
+      return;
+    }
   for (index k = 0; k < w.count; ++k) {
     auto const at = w.token(k);
     advance_poles(op, at, state, [&](index j, accumulate_type<Op> y) { output.write(at, j, y); });
