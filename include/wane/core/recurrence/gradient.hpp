@@ -83,6 +83,11 @@ template <class Op>
 using own_gradients = typename own_gradients_of<Op>::type;
 
 template <class Gradients, class Op, class Time>
+requires requires(Gradients const& gradients, place<Time> at) {
+  gradients.at(at);
+} || requires(Gradients const& gradients, Op const& op, place<Time> at) {
+  gradients.at(op, at);
+}
 WANE_INLINE auto sink_at(Gradients const& gradients, Op const& op, place<Time> at) {
   if constexpr (requires { gradients.at(op, at); })
     return gradients.at(op, at);
