@@ -28,19 +28,22 @@ TEST(AdjointHardInputs, AResetStopsNaNOfEarlierDrivesAndLaterGradientsForTheirNe
       spoiled.output_gradient(0, 50, 0, 0) = bad;  // after the second
       spoiled.find();
       clean.find();
+      // Vectors of tokens round by themselves, and a block with a bad value goes token by token.
+      double const rounding = columns == 1 ? 1e-14 : 0;
       for (index t = 0; t < 70; ++t)
         for (index c = 0; c < columns; ++c) {
           // A bad value does not reach channel 0 between the resets, or any other channel.
           bool const untouched = c > 0 || (t >= 20 && t < 40);
-          if (untouched) {
-            EXPECT_EQ(spoiled.drive(0, t, 0, c), clean.drive(0, t, 0, c)) << t << ", " << c;
-            EXPECT_EQ(spoiled.decay(0, t, 0, c), clean.decay(0, t, 0, c)) << t << ", " << c;
-          }
+          if (untouched)
+            EXPECT_NEAR(spoiled.decay(0, t, 0, c), clean.decay(0, t, 0, c), rounding)
+                << t << ", " << c;
           // A drive's gradient depends on later tokens only, not on drives.
-          if (c > 0 || t >= 40) continue;
-          EXPECT_EQ(spoiled.drive(0, t, 0, c), clean.drive(0, t, 0, c)) << t;
+          if (untouched || t < 40)
+            EXPECT_NEAR(spoiled.drive(0, t, 0, c), clean.drive(0, t, 0, c), rounding)
+                << t << ", " << c;
         }
-      EXPECT_EQ(spoiled.initial.values(), clean.initial.values());
+      for (std::size_t c = 0; c < clean.initial.values().size(); ++c)
+        EXPECT_NEAR(spoiled.initial.values()[c], clean.initial.values()[c], rounding);
     }
 }
 
