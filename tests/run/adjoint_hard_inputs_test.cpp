@@ -34,13 +34,15 @@ TEST(AdjointHardInputs, AResetStopsNaNOfEarlierDrivesAndLaterGradientsForTheirNe
         for (index c = 0; c < columns; ++c) {
           // A bad value does not reach channel 0 between the resets, or any other channel.
           bool const untouched = c > 0 || (t >= 20 && t < 40);
-          if (untouched)
+          if (untouched) {
             EXPECT_NEAR(spoiled.decay(0, t, 0, c), clean.decay(0, t, 0, c), rounding)
                 << t << ", " << c;
+          }
           // A drive's gradient depends on later tokens only, not on drives.
-          if (untouched || t < 40)
+          if (untouched || t < 40) {
             EXPECT_NEAR(spoiled.drive(0, t, 0, c), clean.drive(0, t, 0, c), rounding)
                 << t << ", " << c;
+          }
         }
       for (std::size_t c = 0; c < clean.initial.values().size(); ++c)
         EXPECT_NEAR(spoiled.initial.values()[c], clean.initial.values()[c], rounding);

@@ -13,7 +13,7 @@ namespace wane::impl {
 template <class Op>
 concept steps_in_vectors = pole_bank<Op> && fits_simd<real_type<accumulate_type<Op>>> &&
     requires(Op const& op, index i) {
-  op.template powers<8>(i, i, i);
+  op.template powers<simd_width<double>>(i, i, i);
   op.read_outs(i, i);
   op.weight_of_read_out(i, i, i);
   op.is_conjugated();
@@ -80,7 +80,8 @@ class pole_stepper {
   using correction = pole_correction<T>;
   using Ring = input_ring<input_of<Op>, V>;
   using Parameter = typename Op::parameter;
-  static constexpr int width = vector::width, together = leave ? 1 : 2, lanes_of_poles = 8;
+  static constexpr int width = vector::width, together = leave ? 1 : 2,
+                       lanes_of_poles = simd_width<double>;
   static constexpr index columns_held = 512, ahead = 512 / sizeof(T);
 
   // The rows of one pole, and what multiplies them.
