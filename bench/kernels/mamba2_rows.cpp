@@ -11,7 +11,11 @@ void add_mamba2_rows() {
   keyed_row row("mamba2", 4.5,
                 {.query = one_group,
                  .key = one_group,
-                 .log_decay = {drawn::number, -16, -1, true, false, true},
+                 .log_decay = {.each = drawn::number,
+                               .low = -16,
+                               .high = -1,
+                               .for_all_tokens = true,
+                               .is_parameter = true},
                  .time_step = {drawn::number, -4.5, -2}});
   auto const make = [](keyed_problem const& x) {
     auto const& in = x.p.in;

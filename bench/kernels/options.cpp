@@ -1,5 +1,5 @@
-// The command line of wane-bench: --json FILE, --slower-than TIMES, and Google Benchmark's own
-// options. SPDX-License-Identifier: MIT
+// The command line of wane-bench: two options of ours, and Google Benchmark's own.
+// SPDX-License-Identifier: MIT
 #include "kernels/options.hpp"
 
 #include <algorithm>

@@ -57,7 +57,8 @@ namespace wane {
 // held beside them, by form of the operator:
 //   memories with keys    the states of every 16th to 64th token, or, where nothing erases and
 //                         decays have no gradient, T x rows numbers a head
-//   exponential_bank      the states of every 16th to 384th token
+//   linear_recurrence     the states of every 16th to 4096th token
+//   exponential_bank      the states of every 12th to 384th token
 //   means (normalised)    as memories with keys, and the sums, B T H columns numbers
 //   banks of poles, coefficients of nodes          one state
 //   penalised memories    three vectors of K numbers a token and head, and the states of S

@@ -7,42 +7,25 @@
 #include <limits>
 #include <string>
 
-#include "support/bank_case.hpp"
-#include "wane/run/adjoint.hpp"
+#include "support/bank_gradients.hpp"
 #include "wane/run/runner_name.hpp"
 
 namespace {
 
 using support::arrangement;
 using support::bank_case;
+using support::bank_gradients;
 using support::bank_shape;
 using support::index;
 using support::linear_shape;
 using support::nearness;
 using wane::direction;
 
-// A bank, dL/dy and dL/d(final state), and the gradients by all inputs.
+// The gradients by either way.
 template <class Io, class T = wane::widened<Io>>
-struct bank_adjoint {
-  bank_case<Io, T> run;
-  support::tensor<Io> dy, value;
-  std::vector<T> log_decay, key, query, direct;
-  wane::recurrent_state<T> last, initial;
-
-  explicit bank_adjoint(bank_shape const& s)
-      : run(s),
-        dy(s.of.batch, s.of.time, s.of.heads, s.of.columns, s.of.output),
-        value(s.of.batch, s.of.time, s.of.heads, s.of.columns, s.of.output),
-        log_decay(run.log_decay.size(), T(-7)),
-        key(log_decay),
-        query(log_decay),
-        direct(run.direct.size(), T(-7)),
-        last(s.of.sequences(), s.of.heads, s.rows, s.of.columns),
-        initial(s.of.sequences(), s.of.heads, s.rows, s.of.columns) {
-    support::random_values random(77);
-    dy.fill([&](auto...) { return random.uniform(-1, 1); });
-    for (auto& x : last.values()) x = static_cast<T>(random.uniform(-1, 1));
-  }
+struct bank_adjoint : bank_gradients<Io, T> {
+  using bank_gradients<Io, T>::bank_gradients;
+  using bank_gradients<Io, T>::run, bank_gradients<Io, T>::dy, bank_gradients<Io, T>::last;
 
   // The same numbers in another type.
   template <class Other>
@@ -57,38 +40,17 @@ struct bank_adjoint {
     run.values.fill([&](auto... at) { return static_cast<double>(of.run.values(at...)); });
   }
 
-  auto gradients() {
-    index const heads = run.shape.of.heads, rows = run.shape.rows;
-    return
-        typename bank_case<Io, T>::op_type::gradients{.value = value,
-                                                      .log_decay = {log_decay.data(), heads, rows},
-                                                      .key = {key.data(), heads, rows},
-                                                      .query = {query.data(), heads, rows},
-                                                      .direct = {direct.data(), heads}};
-  }
-  wane::adjoint_options<T> options() {
-    auto const& s = run.shape.of;
-    wane::adjoint_options<T> options;
-    if (s.carries) options.initial = std::as_const(run.initial);
-    options.final_gradient = std::as_const(last);
-    options.initial_gradient = initial;
-    options.packed = {s.starts};
-    options.direction = s.direction;
-    options.threads = s.threads;
-    return options;
-  }
-  wane::sequence_view<Io const> output_gradient() const { return dy.view(); }
-
   std::string_view runner() {
-    return wane::runner_name(run.op(), output_gradient(), gradients(), options());
+    return wane::runner_name(run.op(), this->output_gradient(), this->gradients(), this->options());
   }
   void in_lags() {
     ASSERT_EQ(runner(), "lags");
-    wane::adjoint(run.op(), output_gradient(), gradients(), options());
-    EXPECT_TRUE(value.margins_untouched());
+    this->find();
+    EXPECT_TRUE(this->value.margins_untouched());
   }
   void in_order() {
-    wane::impl::adjoint_in_order(run.op(), output_gradient(), gradients(), options());
+    wane::impl::adjoint_in_order(run.op(), this->output_gradient(), this->gradients(),
+                                 this->options());
   }
 };
 

@@ -120,14 +120,12 @@ bool all_finite(T const* x, index count) {
 }
 
 // The sum of all lanes: halves are added until one lane is left.
-template <int Count = 0, class T, int W>
+template <class T, int W, int Count = W>
 WANE_HOST_INLINE T sum(simd<T, W> x) {
-  constexpr int half = (Count == 0 ? W : Count) / 2;
-  if constexpr (half == 0)
-    return x[0];
-  else
-    return sum<half>(x + shuffle(
-                             x, x, [](int l) constexpr { return (l + half) % W; }));
+  if constexpr (Count > 1)
+    return sum<T, W, Count / 2>(x + shuffle(
+                                        x, x, [](int l) constexpr { return (l + Count / 2) % W; }));
+  return x[0];
 }
 
 // Lane l of the result is the sum of the lanes of x[l].

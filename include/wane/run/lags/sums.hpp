@@ -22,6 +22,19 @@ struct chunk_rows {
   chunk_rows from(index row) const { return {first + row * row_stride, row_stride, chunk_stride}; }
 };
 
+// Calls body(row of a, row of b) for vectors of the columns of `chunks` chunks; row(i) is that of
+// row i.
+template <class T, class Body>
+WANE_HOST_INLINE void for_chunk_columns(chunk_rows<T> a, chunk_rows<T> b, index chunks,
+                                        index columns, Body const& body) {
+  using vector = simd<T, simd_width<T>>;
+  for (; chunks > 0; --chunks, a.first += a.chunk_stride, b.first += b.chunk_stride)
+    for (index j = 0; j < columns; j += vector::width)
+      body([&](index i) WANE_INLINE_LAMBDA { return vector::load(a.first + i * a.row_stride + j); },
+           [&](index i)
+               WANE_INLINE_LAMBDA { return vector::load(b.first + i * b.row_stride + j); });
+}
+
 // The functions below add products, summed over `chunks` chunks, to vectors whose lanes are sums
 // over every width-th column.
 
@@ -31,18 +44,16 @@ template <int M, int N, class T, class vector = simd<T, simd_width<T>>>
                                         index columns, vector* to) {
   vector sum[M * N];
   unroll<M * N>([&](auto i) WANE_INLINE_LAMBDA { sum[i] = to[i]; });
-  for (; chunks > 0; --chunks, a.first += a.chunk_stride, b.first += b.chunk_stride)
-    for (index j = 0; j < columns; j += vector::width) {
-      vector own[M];
-      unroll<M>([&](auto m)
-                    WANE_INLINE_LAMBDA { own[m] = vector::load(a.first + m * a.row_stride + j); });
-      unroll<N>([&](auto n) WANE_INLINE_LAMBDA {
-        vector const row = vector::load(b.first + n * b.row_stride + j);
-        unroll<M>([&](auto m) WANE_INLINE_LAMBDA {
-          sum[m * N + n] = multiply_add(own[m], row, sum[m * N + n]);
-        });
+  for_chunk_columns(a, b, chunks, columns, [&](auto of_a, auto of_b) WANE_INLINE_LAMBDA {
+    vector own[M];
+    unroll<M>([&](auto m) WANE_INLINE_LAMBDA { own[m] = of_a(m); });
+    unroll<N>([&](auto n) WANE_INLINE_LAMBDA {
+      vector const row = of_b(n);
+      unroll<M>([&](auto m) WANE_INLINE_LAMBDA {
+        sum[m * N + n] = multiply_add(own[m], row, sum[m * N + n]);
       });
-    }
+    });
+  });
   unroll<M * N>([&](auto i) WANE_INLINE_LAMBDA { to[i] = sum[i]; });
 }
 
@@ -52,12 +63,9 @@ template <int M, class T, class vector = simd<T, simd_width<T>>>
                                     vector* to) {
   vector sum[M];
   unroll<M>([&](auto i) WANE_INLINE_LAMBDA { sum[i] = to[i]; });
-  for (; chunks > 0; --chunks, a.first += a.chunk_stride, b.first += b.chunk_stride)
-    for (index j = 0; j < columns; j += vector::width)
-      unroll<M>([&](auto m) WANE_INLINE_LAMBDA {
-        sum[m] = multiply_add(vector::load(a.first + m * a.row_stride + j),
-                              vector::load(b.first + m * b.row_stride + j), sum[m]);
-      });
+  for_chunk_columns(a, b, chunks, columns, [&](auto of_a, auto of_b) WANE_INLINE_LAMBDA {
+    unroll<M>([&](auto m) WANE_INLINE_LAMBDA { sum[m] = multiply_add(of_a(m), of_b(m), sum[m]); });
+  });
   unroll<M>([&](auto i) WANE_INLINE_LAMBDA { to[i] = sum[i]; });
 }
 
@@ -67,18 +75,16 @@ template <int N, class T, class vector = simd<T, simd_width<T>>>
                                         index columns, vector* to) {
   constexpr auto pair = [](int u, int t) { return u * (u + 1) / 2 + t; };
   vector sum[pair(N, 0)] = {};
-  for (; chunks > 0; --chunks, a.first += a.chunk_stride, b.first += b.chunk_stride)
-    for (index j = 0; j < columns; j += vector::width) {
-      vector own[N];
-      unroll<N>([&](auto t)
-                    WANE_INLINE_LAMBDA { own[t] = vector::load(b.first + t * b.row_stride + j); });
-      unroll<N>([&](auto u) WANE_INLINE_LAMBDA {
-        vector const row = vector::load(a.first + u * a.row_stride + j);
-        unroll<u + 1>([&](auto t) WANE_INLINE_LAMBDA {
-          sum[pair(u, t)] = multiply_add(row, own[t], sum[pair(u, t)]);
-        });
+  for_chunk_columns(a, b, chunks, columns, [&](auto of_a, auto of_b) WANE_INLINE_LAMBDA {
+    vector own[N];
+    unroll<N>([&](auto t) WANE_INLINE_LAMBDA { own[t] = of_b(t); });
+    unroll<N>([&](auto u) WANE_INLINE_LAMBDA {
+      vector const row = of_a(u);
+      unroll<u + 1>([&](auto t) WANE_INLINE_LAMBDA {
+        sum[pair(u, t)] = multiply_add(row, own[t], sum[pair(u, t)]);
       });
-    }
+    });
+  });
   unroll<N>([&](auto u) WANE_INLINE_LAMBDA {
     unroll<u + 1>([&](auto t) WANE_INLINE_LAMBDA { to[u - t] += sum[pair(u, t)]; });
   });
