@@ -35,7 +35,9 @@ struct simd {
   static constexpr int width = W;
   using scalar = T;
   typedef T vector __attribute__((vector_size(W * sizeof(T))));
-  typedef T unaligned __attribute__((vector_size(W * sizeof(T)), aligned(alignof(T)), may_alias));
+  // Not may_alias: vectors alias their elements, and a store must not make the compiler read the
+  // indices of a loop again.
+  typedef T unaligned __attribute__((vector_size(W * sizeof(T)), aligned(alignof(T))));
 
   vector v;
 

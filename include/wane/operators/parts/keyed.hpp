@@ -147,11 +147,21 @@ class keyed_memory {
   template <class Sums>
   WANE_INLINE Accumulate length_factor(sequence_view<Io const> const& x, place<> at,
                                        Sums const& sums) const {
-    return normalise_ ? over_length(x, at, sums) : Accumulate(1);
+    if (!normalise_) return Accumulate(1);
+    if constexpr (std::is_same_v<Sums, own_sums>)
+      return over_length(x, at);
+    else
+      return over_length(x, at, sums);
+  }
+  // Pure: the compiler leaves out a length that is not used, such as that of a query where only the
+  // key is read.
+  [[gnu::pure]] WANE_HOST_CALL Accumulate over_length(sequence_view<Io const> const& x,
+                                                      place<> at) const {
+    return over_length(x, at, own_sums());
   }
   template <class Sums>
-  WANE_HOST_CALL Accumulate over_length(sequence_view<Io const> const& x, place<> at,
-                                        Sums const& sums) const {
+  WANE_INLINE Accumulate over_length(sequence_view<Io const> const& x, place<> at,
+                                     Sums const& sums) const {
     auto const row = [&](auto i) WANE_INLINE_LAMBDA { return convert<Accumulate>(x.read(at, i)); };
     Accumulate const square =
         sums.template dot<Accumulate>(x.stride[3] == 1, x.extent[3], row, row) + epsilon_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "wane/core/numbers/simd.hpp"
 #include "wane/core/numbers/unroll.hpp"
@@ -35,6 +36,11 @@ struct token_lanes {
     unroll<parts>(
         [&](auto n) WANE_INLINE_LAMBDA { part[n] = multiply_add(vector(a), x.part[n], part[n]); });
   }
+  WANE_HOST_INLINE token_lanes operator-() const {
+    token_lanes x;
+    unroll<parts>([&](auto n) WANE_INLINE_LAMBDA { x.part[n] = -part[n]; });
+    return x;
+  }
   WANE_HOST_INLINE void scale(T a) {
     unroll<parts>([&](auto n) WANE_INLINE_LAMBDA { part[n] = vector(a) * part[n]; });
   }
@@ -53,9 +59,8 @@ class penalty_factor {
         stride_((rows + width - 1) / width * width),
         numbers_(rows * stride_),
         inverse_diagonal_(rows),
-        reflectors_(rows * tokens),
-        taus_(rows),
-        squares_(rows) {}
+        columns_(rows * tokens),
+        reflections_(static_cast<std::size_t>(rows), reflection<T>(T(1), T(0))) {}
 
   index rows() const { return rows_; }
   index stride() const { return stride_; }
@@ -101,17 +106,17 @@ class penalty_factor {
   }
 
   // M += sum of u u^T over the rows of u [tokens][stride], which are overwritten: Householder's QR
-  // of R on top of u, a vector of columns at a time. Each reflector needs the one before. Columns
-  // behind the vector do not wait, so they are reflected while the next reflector is computed.
+  // of R on top of u, a vector of columns at a time. Each reflection needs the one before. Columns
+  // behind the vector do not wait, so they are reflected while the next reflection is found.
   void add_directions(T* u) {
     for (index b = 0; b < rows_; b += width) {
       index const end = std::min(b + width, rows_);
       vector w[tokens];
       load_columns(w, u + b);
-      find_reflector(b, 0, w);
+      find_reflection(b, 0, w);
       for (index j = b; j < end; ++j) {
         reflect(j, b, w);
-        if (j + 1 < end) find_reflector(j + 1, static_cast<int>(j + 1 - b), w);
+        if (j + 1 < end) find_reflection(j + 1, static_cast<int>(j + 1 - b), w);
         for (index c = b + width; c < rows_; c += width) {
           vector behind[tokens];
           load_columns(behind, u + c);
@@ -149,8 +154,9 @@ class penalty_factor {
     lanes_type sum[N];
     unroll<N>([&](auto n) WANE_INLINE_LAMBDA { sum[n] = lanes_type::load(x + (j + n) * tokens); });
     for (index i = first; i < last; ++i) {
-      auto const from = lanes_type::load(x + i * tokens);
-      unroll<N>([&](auto n) WANE_INLINE_LAMBDA { sum[n].add(-c(i, j + n), from); });
+      // Not -c: a number is multiplied from memory, where its negative must be made first.
+      auto const from = -lanes_type::load(x + i * tokens);
+      unroll<N>([&](auto n) WANE_INLINE_LAMBDA { sum[n].add(c(i, j + n), from); });
     }
     unroll<N>([&](auto n) WANE_INLINE_LAMBDA { sum[n].store(x + (j + n) * tokens); });
   }
@@ -163,38 +169,41 @@ class penalty_factor {
   void load_columns(vector (&w)[tokens], T const* u) const {
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA { w[t] = vector::load(u + t * stride_); });
   }
-  // Finds the reflector of column j: R_jj on top of lane `lane` of w.
-  void find_reflector(index j, int lane, vector const (&w)[tokens]) {
-    T* const v = reflectors_.data() + j * tokens;
+  // Finds the reflection of column j: R_jj on top of lane `lane` of w, which goes to x.
+  void find_reflection(index j, int lane, vector const (&w)[tokens]) {
+    T* const x = columns_.data() + j * tokens;
     alignas(64) T column[tokens][width];
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA { w[t].store(column[t]); });
-    T ww[4] = {};
-    for (int t = 0; t < tokens; ++t) {
-      T const x = column[t][lane];
-      v[t] = x;
-      ww[t % 4] = multiply_add(x, x, ww[t % 4]);
-    }
-    reflection<T> const h(row(j)[j], (ww[0] + ww[1]) + (ww[2] + ww[3]));
-    for (int t = 0; t < tokens; ++t) v[t] *= h.over;
-    taus_.data()[j] = h.tau, squares_.data()[j] = h.square;
+    vector xx[4] = {};
+    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
+      x[t] = column[t][lane];
+      xx[t % 4] = multiply_add(w[t], w[t], xx[t % 4]);
+    });
+    alignas(64) T squares[width];
+    ((xx[0] + xx[1]) + (xx[2] + xx[3])).store(squares);
+    reflections_[static_cast<std::size_t>(j)] = reflection<T>(row(j)[j], squares[lane]);
   }
-  // Applies reflector j to columns b to b + width of row j and of w, and turns the sign of the row
-  // so that R_jj stays positive.
+  // Applies reflection j, of column x, to columns b to b + width of row j and of w, and turns the
+  // sign of the row so that R_jj stays positive. The products with x do not wait for the
+  // reflection.
   WANE_HOST_INLINE void reflect(index j, index b, vector (&w)[tokens]) const {
-    T const* const v = reflectors_.data() + j * tokens;
-    T* const r = row(j) + b;
-    vector const before = vector::load(r), tau(taus_.data()[j]);
+    T const* const x = columns_.data() + j * tokens;
     vector sum[4] = {};
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
-      sum[t % 4] = multiply_add(vector(v[t]), w[t], sum[t % 4]);
+      sum[t % 4] = multiply_add(vector(x[t]), w[t], sum[t % 4]);
     });
-    vector const d = (sum[0] + sum[1]) + (sum[2] + sum[3]), s = tau * (before + d);
-    multiply_add(tau, multiply_add(vector(-squares_.data()[j]), before, d), before).store(r);
-    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA { w[t] = multiply_add(vector(-v[t]), s, w[t]); });
+    reflection<T> const& h = reflections_[static_cast<std::size_t>(j)];
+    T* const r = row(j) + b;
+    vector const before = vector::load(r),
+                 d = vector(h.over) * ((sum[0] + sum[1]) + (sum[2] + sum[3])),
+                 s = vector(-h.tau * h.over) * (before + d);
+    multiply_add(vector(h.tau), multiply_add(vector(-h.square), before, d), before).store(r);
+    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA { w[t] = multiply_add(vector(x[t]), s, w[t]); });
   }
 
   index rows_, stride_;
-  aligned_numbers<T> numbers_, inverse_diagonal_, reflectors_, taus_, squares_;
+  aligned_numbers<T> numbers_, inverse_diagonal_, columns_;
+  std::vector<reflection<T>> reflections_;
 };
 
 }  // namespace wane::impl

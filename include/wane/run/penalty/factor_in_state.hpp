@@ -51,16 +51,19 @@ void add_direction(Factor const& factor, T* w, index first = 0) {
   }
 }
 
-// x <- M^-1 x.
+// x <- M^-1 x. Returns x . M^-1 x, which is |R^-T x|^2.
 template <class Factor, class T>
-void solve_penalty(Factor const& factor, T* x) {
+T solve_penalty(Factor const& factor, T* x) {
+  row_sum<T> square;
   for (index j = 0; j < factor.rows; ++j) {
     x[j] = x[j] / static_cast<T>(factor(j, j));
+    square.add(x[j], x[j]);
     for (index l = j + 1; l < factor.rows; ++l)
       x[l] = multiply_add(-x[j], static_cast<T>(factor(j, l)), x[l]);
   }
   for (index j = factor.rows; j-- > 0;)
     x[j] = (x[j] - factor.product(j, j + 1, x)) / static_cast<T>(factor(j, j));
+  return square.total();
 }
 
 // M <- (M^-1 + amount I)^-1 = R^T (I + amount R R^T)^-1 R: with C C^T the matrix in brackets, C

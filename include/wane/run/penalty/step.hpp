@@ -28,7 +28,7 @@ void advance_parts(Op const& op, place<> at, view<State, 2> const& state, Write 
   auto const x = op.terms_at(at);
   auto const direction = op.direction_at(at);
 
-  T alpha[most_penalised_rows], over(1);
+  T alpha[most_penalised_rows], u[most_penalised_rows], over(1);
   T const lambda = static_cast<T>(op.lambda(at.head));
   begin_factor(factor, lambda);
   if constexpr (fading_penalty<Op>) {
@@ -41,13 +41,22 @@ void advance_parts(Op const& op, place<> at, view<State, 2> const& state, Write 
     held = static_cast<State>(left.log);
     over = left.over();
   }
-  for (index i = 0; i < rows; ++i) alpha[i] = over * direction(i);
-  add_direction(factor, alpha);
-  if (op.refresh().comes_after(at.position))
-    refresh_penalty(factor, static_cast<T>(op.refresh().amount));
-  for (index i = 0; i < rows; ++i) alpha[i] = x.key(i);
-  solve_penalty(factor, alpha);
-  for (index i = 0; i < rows; ++i) alpha[i] = over * over * alpha[i];
+  bool const refreshed = op.refresh().comes_after(at.position);
+  // Where u = k, M_t^-1 u = M_{t-1}^-1 u / (1 + u . M_{t-1}^-1 u) rounds less than M_t^-1.
+  bool const own = op.penalises_keys() && !refreshed;
+  if (own) {
+    for (index i = 0; i < rows; ++i) alpha[i] = over * direction(i);
+    T const by = over / (T(1) + solve_penalty(factor, alpha));
+    for (index i = 0; i < rows; ++i) alpha[i] = by * alpha[i];
+  }
+  for (index i = 0; i < rows; ++i) u[i] = over * direction(i);
+  add_direction(factor, u);
+  if (refreshed) refresh_penalty(factor, static_cast<T>(op.refresh().amount));
+  if (!own) {
+    for (index i = 0; i < rows; ++i) alpha[i] = x.key(i);
+    solve_penalty(factor, alpha);
+    for (index i = 0; i < rows; ++i) alpha[i] = over * over * alpha[i];
+  }
   row_sum<T> alpha_alpha, key_alpha;
   for (index i = 0; i < rows; ++i)
     alpha_alpha.add(alpha[i], alpha[i]), key_alpha.add(x.key(i), alpha[i]);

@@ -96,9 +96,9 @@ class penalty_sums {
     for (index j = 0; j < stride_; j += width) {
       vector sum[together] = {};
       for (index i = 0; i < rows_; ++i) {
-        vector const n = vector::load(row(i) + j);
+        vector const n = -vector::load(row(i) + j);
         unroll<together>([&](auto t) WANE_INLINE_LAMBDA {
-          sum[t] = multiply_add(vector(-u[t * stride_ + i]), n, sum[t]);
+          sum[t] = multiply_add(vector(u[t * stride_ + i]), n, sum[t]);
         });
       }
       unroll<together>([&](auto t) WANE_INLINE_LAMBDA { sum[t].store(found + t * stride_ + j); });
