@@ -20,6 +20,8 @@ void add_rows(keyed_row row, Make const& make) {
       add(size, 1, 1);
       continue;
     }
+    if (What == pass::forward && size == 64)
+      for (index const few : {1, 16}) add(size, few, 1);
     add(size, 512, 1);
     // A backward pass over 4096 tokens of 128 x 128 takes half a minute with its loop.
     bool const slow = What == pass::backward && size == 128;

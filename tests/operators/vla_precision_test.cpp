@@ -167,22 +167,22 @@ TEST(VlaInFloat, IsThatInDoubleWhereRowsAreFew) {
     index rows;
     double lambda, bound_of_run, bound_of_step;
   } const cases[] = {{8, 1e-3, 1e-5, 5e-6}, {4, 1e-6, 1e-3, 1e-4}};
-  for (auto const& [rows, lambda, bound_of_run, bound_of_step] : cases) {
+  for (auto const& one : cases) {
     std::vector<double> of_run, of_step;
     for (std::uint64_t seed = 0; seed < 9; ++seed) {
-      auto const all = [&](std::uint64_t n) { return normal(64, rows, 10 + 3 * seed + n); };
+      auto const all = [&](std::uint64_t n) { return normal(64, one.rows, 10 + 3 * seed + n); };
       tokens const x{all(0).cast<float>().cast<double>(), all(1).cast<float>().cast<double>(),
                      all(2).cast<float>().cast<double>()};
-      auto const should_be = x.run<double, projective>(lambda);
-      of_run.push_back(largest_error(x.run<float, projective>(lambda), should_be));
-      of_step.push_back(largest_error(x.run<float, projective>(lambda, true), should_be));
+      auto const should_be = x.run<double, projective>(one.lambda);
+      of_run.push_back(largest_error(x.run<float, projective>(one.lambda), should_be));
+      of_step.push_back(largest_error(x.run<float, projective>(one.lambda, true), should_be));
     }
     auto const median = [](std::vector<double>& all) {
       std::nth_element(all.begin(), all.begin() + 4, all.end());
       return all[4];
     };
-    EXPECT_LE(median(of_run), bound_of_run) << rows;
-    EXPECT_LE(median(of_step), bound_of_step) << rows;
+    EXPECT_LE(median(of_run), one.bound_of_run) << one.rows;
+    EXPECT_LE(median(of_step), one.bound_of_step) << one.rows;
   }
 }
 

@@ -8,6 +8,7 @@
 #endif
 
 #include "support/bank_case.hpp"
+#include "support/expect_error.hpp"
 #include "support/linear_gradients.hpp"
 
 namespace {
@@ -24,6 +25,16 @@ void expect_same_bits(Case& a, Case& b, char const* what) {
   ASSERT_EQ(a.final.values(), b.final.values()) << what;
 }
 
+TEST(Threads, AreNoMoreThanTheWorkIsWorth) {
+  using wane::impl::threads_for;
+  EXPECT_EQ(threads_for(0, 4, 1000), 1);
+  EXPECT_EQ(threads_for(1999, 4, 1000), 1);
+  EXPECT_EQ(threads_for(2000, 4, 1000), 2);
+  EXPECT_EQ(threads_for(1e300, 4, 1000), 4);
+  EXPECT_EQ(threads_for(1e6, 1, 1000), 1);
+  support::expect_error({"threads is -1"}, [] { threads_for(1e6, -1, 1000); });
+}
+
 TEST(Threads, GiveTheSameBitsForALinearRecurrence) {
   for (index columns : {1, 4, 37, 300, 1000})
     for (index batch : {1, 3}) {
@@ -37,6 +48,26 @@ TEST(Threads, GiveTheSameBitsForALinearRecurrence) {
         expect_same_bits(one, more, "linear recurrence");
       }
     }
+}
+
+TEST(Threads, GiveTheSameBitsForAStep) {
+  support::linear_case<decay_as::log, float> given(
+      {.batch = 3, .time = 5, .heads = 4, .columns = 37});
+  auto const op = given.op();
+  std::vector<float> first;
+  for (int threads : {1, 2, 3, 7, 0}) {
+    wane::recurrent_state<float> state(op);
+    wane::step(op, given.output.view(), state, {.threads = threads});
+    std::vector<float> all = state.values();
+    given.output.for_each(
+        [&](index i, index t, index h, index c) { all.push_back(given.output(i, t, h, c)); });
+    if (threads == 1) first = all;
+    EXPECT_EQ(all, first) << threads;
+  }
+  support::expect_error({"threads is -1"}, [&] {
+    wane::recurrent_state<float> state(op);
+    wane::step(op, given.output.view(), state, {.threads = -1});
+  });
 }
 
 TEST(Threads, GiveTheSameBitsForABank) {
@@ -175,7 +206,8 @@ TEST(FlushToZero, IsGivenBackInEveryThread) {
     run.find();
     EXPECT_EQ(_mm_getcsr() & ~0x3fu, own);
     wane::recurrent_state<float> state = run.run.initial;
-    wane::step(run.run.op(), run.run.output.view(), static_cast<wane::state_view<float>>(state));
+    wane::step(run.run.op(), run.run.output.view(), static_cast<wane::state_view<float>>(state),
+               {.threads = 4});  // fewer would end some threads of the pool
     EXPECT_EQ(_mm_getcsr() & ~0x3fu, own);
     support::bank_case<float> bank({17, s});
     bank.run();

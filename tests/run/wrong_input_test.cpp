@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <span>
 #include <vector>
 
 #include "support/expect_error.hpp"
@@ -32,8 +33,10 @@ class WrongInput : public testing::Test {
 
   WrongInput() { state.values().assign(24, -7.f); }
   ~WrongInput() override {
-    for (auto const* written : {&output, &gradient, &initial_gradient, &state.values()})
-      for (float x : *written) EXPECT_EQ(x, -7.f) << "written in spite of the error";
+    for (std::span<float const> written :
+         {std::span<float const>(output), std::span<float const>(gradient),
+          std::span<float const>(initial_gradient), std::span<float const>(state.values())})
+      for (float x : written) EXPECT_EQ(x, -7.f) << "written in spite of the error";
     for (index p : state.positions()) EXPECT_EQ(p, 0);
   }
 

@@ -50,11 +50,11 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state,
   impl::check_state("state", state, shape.batch, shape);
   impl::check_positions("state", op, state);
   run_options<State> const ways{.lengths = options.lengths};
-  impl::flush_denormals const guard;
-  for (index i = 0; i < shape.batch * shape.heads; ++i) {
+  int const threads = impl::threads_for(impl::work_of(shape, 2), options.threads);
+  impl::for_each_task(shape.batch * shape.heads, threads, [&](index i) {
     impl::walk const w = impl::walk_of(i, shape, ways, state.positions);
     impl::step_by_table(op, w, output, impl::state_of(state, w.sequence, w.head));
-  }
+  });
   if (state.positions)
     for (index n = 0; n < shape.batch; ++n)
       state.positions[n] += impl::tokens_of(n, shape.time, {}, options.lengths).end;

@@ -148,7 +148,9 @@ concept has_adjoint = has_adjoint_in<Op, Out, Gradients, State>(cpu_runners{});
 
 template <diagonal_recurrence Op, class Out, class State>
 void run_by_table(Op const& op, sequence_view<Out> const& output,
-                  run_options<State> const& options) {
+                  run_options<State> const& options_given) {
+  run_options<State> options = options_given;
+  options.threads = threads_for(work_of(op.shape(), 1), options.threads);
   first_taker<Op, Out>(run_pass<Op, Out, State>{op, output, options}, cpu_runners{});
 }
 template <diagonal_recurrence Op, class Out, class State>
@@ -158,8 +160,10 @@ void step_by_table(Op const& op, walk const& w, sequence_view<Out> const& output
 }
 template <diagonal_recurrence Op, class Out, class Gradients, class State>
 void adjoint_by_table(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
-                      adjoint_options<State> const& options) {
+                      adjoint_options<State> const& options_given) {
   recurrence_shape const shape = op.shape();
+  adjoint_options<State> options = options_given;
+  options.threads = threads_for(work_of(shape, 4), options.threads);
   // A sink may refuse (require_lent), which it must not do first on a thread.
   if constexpr (!has_parameters<Gradients> && requires { gradients.at(op, place<>{}); })
     if (shape.batch * shape.time * shape.heads > 0) (void)gradients.at(op, place<>{0, 0, 0, 1});

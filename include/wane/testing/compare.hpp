@@ -77,7 +77,7 @@ template <class T, class Y>
 double difference(result<T, Y> const& a, result<T, Y> const& b) {
   distance apart;
   apart.see(a.output, b.output);
-  apart.see(a.state.values(), b.state.values());
+  apart.see<T>(a.state.values(), b.state.values());
   return apart.relative();
 }
 

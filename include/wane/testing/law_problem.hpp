@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "wane/run/effects.hpp"
@@ -45,7 +46,7 @@ class law_problem {
   virtual void run_in_order(sequence_view<Y> output, run_options<T> const& options) const = 0;
   virtual void step(index begin, index end, sequence_view<Y> output, state_view<T> state) const = 0;
   // The states after the effects of all tokens on `before`; for problems that have effects.
-  virtual void apply_effects(recurrent_state<T> const& before, std::vector<T>& after) const = 0;
+  virtual void apply_effects(recurrent_state<T> const& before, std::span<T> after) const = 0;
 };
 
 template <problem P, class Runner>
@@ -80,7 +81,7 @@ class law_problem_of final
     wane::step(problem_.make(begin, end), output, state);
   }
   void apply_effects([[maybe_unused]] recurrent_state<T> const& before,
-                     [[maybe_unused]] std::vector<T>& after) const override {
+                     [[maybe_unused]] std::span<T> after) const override {
     if constexpr (scannable<Op>) {
       recurrence_shape const s = shape();
       std::vector<segment_effect<Op>> found(after.size());

@@ -15,7 +15,8 @@ struct two_heads {
 
 TEST(RecurrentState, IsZeroAtFirstAndHasSeenNothing) {
   wane::recurrent_state<float> const state(two_heads{});
-  EXPECT_EQ(state.values(), std::vector<float>(3 * 2 * 4 * 7));
+  EXPECT_EQ(std::vector<float>(state.values()), std::vector<float>(3 * 2 * 4 * 7));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(state.values().data()) % 64, 0);
   EXPECT_EQ(state.positions(), std::vector<wane::index>(3));
 }
 

@@ -139,7 +139,7 @@ struct chunk_numbers {
 // Of penalised memories, R, upper triangular and far from singular, and the log of what is left of
 // lambda, in the last columns of states.
 template <class T, class Op>
-void set_factors(std::vector<T>& values, Op const& op) {
+void set_factors(wane::impl::aligned_vector<T>& values, Op const& op) {
   if constexpr (wane::penalised_memory<Op>) {
     wane::recurrence_shape const shape = op.shape();
     for (std::size_t n = 0; n < values.size(); ++n) {

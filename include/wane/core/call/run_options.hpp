@@ -40,7 +40,8 @@ struct run_options {
   impl::lasting_indices lengths = {};
   // reverse: time runs from the last token to the first.
   wane::direction direction = direction::forward;
-  // 0: OpenMP's default, or 1 inside a parallel region. Any number gives the same bits.
+  // 0: OpenMP's default, or 1 inside a parallel region. A short call uses fewer. Any number gives
+  // the same bits.
   int threads = 0;
   // Lets threads share one sequence, cut in time. It has an effect on long channelwise recurrences
   // in float or double that have fewer sequences times heads than threads. The result then depends
@@ -53,11 +54,20 @@ struct run_options {
 struct step_options {
   // As in run_options. With one token a sequence: 1 where the sequence takes it, 0 where it waits.
   impl::lasting_indices lengths = {};
+  // As in run_options; threads share the sequences and heads.
+  int threads = 0;
 };
 
 }  // namespace wane
 
 namespace wane::impl {
+
+// The work of a pass, as threads_for counts it. `cost`: 1 of a run, 2 of a step, 4 of an adjoint. A
+// number of a state of one row costs as much as four of a state with more.
+inline double work_of(recurrence_shape const& shape, int cost) {
+  auto const tokens = static_cast<double>(shape.batch * shape.time * shape.heads);
+  return cost * (shape.rows > 1 ? 1 : 4) * tokens * static_cast<double>(shape.rows * shape.columns);
+}
 
 // The number of states of a run: one for each packed sequence, or one for each row of the batch.
 inline index sequences_of(recurrence_shape const& shape, packed_sequences const& packed) {

@@ -5,6 +5,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#include <algorithm>
 
 #include "wane/core/error.hpp"
 #include "wane/core/numbers/denormals.hpp"
@@ -21,6 +22,12 @@ inline int threads_to_use(int asked) {
 #else
   return 1;
 #endif
+}
+
+// threads_to_use, but fewer where each would have less than `least` of the work to do.
+inline int threads_for(double work, int asked, double least = WANE_WORK_OF_A_THREAD) {
+  int const threads = threads_to_use(asked);
+  return work < least * threads ? std::max(1, static_cast<int>(work / least)) : threads;
 }
 
 // Calls task(i) for 0 <= i < count in any order. Denormals are flushed. No task may throw.

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/recurrence/checks.hpp"
 
 namespace wane {
@@ -95,8 +96,10 @@ class recurrent_state {
   template <class Other>
   operator state_view<Other>() const = delete;
 
-  std::vector<T>& values() { return values_; }
-  std::vector<T> const& values() const { return values_; }
+  // A std::vector of aligned memory, because a step of a state that is not aligned takes up to half
+  // as long again. It converts from and to std::vector<T>.
+  impl::aligned_vector<T>& values() { return values_; }
+  impl::aligned_vector<T> const& values() const { return values_; }
   std::vector<index>& positions() { return positions_; }
   std::vector<index> const& positions() const { return positions_; }
 
@@ -107,7 +110,7 @@ class recurrent_state {
   }
 
   index extent_[4];
-  std::vector<T> values_;
+  impl::aligned_vector<T> values_;
   std::vector<index> positions_;
 };
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "wane/core/call/adjoint_options.hpp"
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/decay_derivative.hpp"
 #include "wane/run/channels/series.hpp"
-#include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/state_lanes.hpp"
 

@@ -4,12 +4,12 @@
 
 #include <array>
 
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/decay.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/recurrence/recurrence.hpp"
 #include "wane/core/state/walk.hpp"
 #include "wane/run/lags/held_decays.hpp"
-#include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 
 namespace wane::impl {

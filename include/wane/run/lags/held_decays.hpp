@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/decay.hpp"
 #include "wane/run/panels/one_pass.hpp"
-#include "wane/run/shared/aligned.hpp"
 
 namespace wane::impl {
 

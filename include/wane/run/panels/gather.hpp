@@ -5,10 +5,10 @@
 #include <array>
 #include <vector>
 
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/state/walk.hpp"
 #include "wane/run/panels/chunk_terms.hpp"
-#include "wane/run/shared/aligned.hpp"
 
 namespace wane::impl {
 

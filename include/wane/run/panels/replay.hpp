@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/panel_adjoint.hpp"
-#include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/lines_ahead.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/panels/chunk_in_order.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/panel.hpp"
 #include "wane/run/panels/shares.hpp"
 #include "wane/run/panels/step.hpp"
-#include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/lines_ahead.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 #include "wane/run/shared/pieces.hpp"

@@ -4,13 +4,13 @@
 
 #include "wane/core/chunk/row_products.hpp"
 #include "wane/core/chunk/term_gradients.hpp"
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/threads.hpp"
 #include "wane/run/panels/ends.hpp"
 #include "wane/run/panels/gather.hpp"
 #include "wane/run/panels/one_pass.hpp"
 #include "wane/run/panels/rows.hpp"
 #include "wane/run/panels/step.hpp"
-#include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/lines_ahead.hpp"
 
 namespace wane::impl {

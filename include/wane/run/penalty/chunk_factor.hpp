@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/simd.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/run/penalty/factor_in_state.hpp"
-#include "wane/run/shared/aligned.hpp"
 
 namespace wane::impl {
 

@@ -4,13 +4,16 @@
 
 #include <vector>
 
+#include "wane/run/in_order/run.hpp"
 #include "wane/run/panels/run.hpp"
+#include "wane/run/penalty/step.hpp"
 #include "wane/run/penalty/tokens.hpp"
 
 namespace wane::impl {
 
-// Tokens whose write directions are held at a time.
-inline constexpr index directions_at_once = 256;
+// Tokens whose write directions are held at a time; tokens of a walk that a chunk would not pay
+// for.
+inline constexpr index directions_at_once = 256, tokens_in_order = 2;
 
 // Runs the walk of one sequence and head from the state before it to the state after it.
 template <penalised_memory Op, class Out>
@@ -69,7 +72,12 @@ void run_penalised(Op const& op, sequence_view<Out> const& output,
                    run_options<State> const& options) {
   for_each_piece(op, options, recurrence_shape(op.shape()).columns, threads_to_use(options.threads),
                  [&](walk const& w, index, index, auto const& state) {
-                   penalised_runner<Op, Out>(op, output)(w, state);
+                   if (w.count > tokens_in_order)
+                     penalised_runner<Op, Out>(op, output)(w, state);
+                   else
+                     walk_in_order(
+                         op, w, output, [&](index i, index j) { return state.load(i, j); },
+                         [&](index i, index j, auto s) { state.save(i, j, s); });
                  });
 }
 

@@ -4,9 +4,9 @@
 
 #include <vector>
 
+#include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/recurrence/poles.hpp"
-#include "wane/run/shared/aligned.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 
 namespace wane::impl {
