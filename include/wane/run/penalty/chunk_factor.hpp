@@ -154,7 +154,7 @@ class penalty_factor {
     lanes_type sum[N];
     unroll<N>([&](auto n) WANE_INLINE_LAMBDA { sum[n] = lanes_type::load(x + (j + n) * tokens); });
     for (index i = first; i < last; ++i) {
-      // Not -c: a number is multiplied from memory, where its negative must be made first.
+      // The sign is the vector's, so that coefficients are multiplied straight from memory.
       auto const from = -lanes_type::load(x + i * tokens);
       unroll<N>([&](auto n) WANE_INLINE_LAMBDA { sum[n].add(c(i, j + n), from); });
     }
