@@ -48,10 +48,4 @@
 #define WANE_HOST_CALL [[gnu::noinline]]
 #endif
 
-// The least work of a thread, in numbers of a state times tokens: 8 microseconds or so. To start
-// threads takes 3. See threads_for (core/numbers/threads.hpp).
-#ifndef WANE_WORK_OF_A_THREAD
-#define WANE_WORK_OF_A_THREAD (1 << 17)
-#endif
-
 namespace wane {}

@@ -50,7 +50,8 @@ void step(Op const& op, sequence_view<Out> output, state_view<State> state,
   impl::check_state("state", state, shape.batch, shape);
   impl::check_positions("state", op, state);
   run_options<State> const ways{.lengths = options.lengths};
-  int const threads = impl::threads_for(impl::work_of(shape, 2), options.threads);
+  // A number costs 2 to 12 times what it costs in a run.
+  int const threads = impl::threads_for(8 * impl::numbers_advanced(shape), options.threads);
   impl::for_each_task(shape.batch * shape.heads, threads, [&](index i) {
     impl::walk const w = impl::walk_of(i, shape, ways, state.positions);
     impl::step_by_table(op, w, output, impl::state_of(state, w.sequence, w.head));

@@ -28,6 +28,8 @@ namespace wane::impl {
 //                            present where a pass depends on values or strides: whether this call
 //                            fits. Without it the runner takes all calls, and no later runner is
 //                            instantiated.
+//   cost                     present where threads share its work: that of a number of the state at
+//                            a token, forward, as a multiple of what it is in panels
 //   check_adjoint(op, gradients, options, sequences)
 //                            present where the adjoint needs other checks than check_gradients.
 template <class... Runners>
@@ -37,6 +39,14 @@ using cpu_runners =
     runner_list<runners::channels, runners::penalty, runners::pairs, runners::normalised,
                 runners::local_attention, runners::poles, runners::coefficients, runners::lags,
                 runners::panels, runners::elements, runners::in_order>;
+
+// The options of a call with no more threads than it is worth. `passes`: of one forward.
+template <class R, class Options>
+Options with_threads(Options options, recurrence_shape const& shape, int passes) {
+  if constexpr (requires { R::cost; })
+    options.threads = threads_for(R::cost * passes * numbers_advanced(shape), options.threads);
+  return options;
+}
 
 // The arguments of one call. For runner R: has, whether R has this pass; asks, whether R decides
 // for each call; accepted, its decision; carry_out, the pass itself.
@@ -60,7 +70,7 @@ struct run_pass {
   }
   template <class R>
   void carry_out() const {
-    R::run(op, output, options);
+    R::run(op, output, with_threads<R>(options, op.shape(), 1));
   }
 };
 template <class Op, class Out, class State>
@@ -108,7 +118,7 @@ struct adjoint_pass {
   }
   template <class R>
   void carry_out() const {
-    R::adjoint(op, dy, to, options);
+    R::adjoint(op, dy, to, with_threads<R>(options, op.shape(), 4));
   }
 };
 // A pass that is not carried out: first_taker then only names the runner.
@@ -148,9 +158,7 @@ concept has_adjoint = has_adjoint_in<Op, Out, Gradients, State>(cpu_runners{});
 
 template <diagonal_recurrence Op, class Out, class State>
 void run_by_table(Op const& op, sequence_view<Out> const& output,
-                  run_options<State> const& options_given) {
-  run_options<State> options = options_given;
-  options.threads = threads_for(work_of(op.shape(), 1), options.threads);
+                  run_options<State> const& options) {
   first_taker<Op, Out>(run_pass<Op, Out, State>{op, output, options}, cpu_runners{});
 }
 template <diagonal_recurrence Op, class Out, class State>
@@ -160,10 +168,8 @@ void step_by_table(Op const& op, walk const& w, sequence_view<Out> const& output
 }
 template <diagonal_recurrence Op, class Out, class Gradients, class State>
 void adjoint_by_table(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
-                      adjoint_options<State> const& options_given) {
+                      adjoint_options<State> const& options) {
   recurrence_shape const shape = op.shape();
-  adjoint_options<State> options = options_given;
-  options.threads = threads_for(work_of(shape, 4), options.threads);
   // A sink may refuse (require_lent), which it must not do first on a thread.
   if constexpr (!has_parameters<Gradients> && requires { gradients.at(op, place<>{}); })
     if (shape.batch * shape.time * shape.heads > 0) (void)gradients.at(op, place<>{0, 0, 0, 1});

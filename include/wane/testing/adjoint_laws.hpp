@@ -206,6 +206,7 @@ class adjoint_laws {
   }
 
   law_result threads_change_no_bit() {
+    wane::impl::all_threads const used;
     auto const all = [&](int threads) {
       std::pair<numbers, std::vector<Input>> found{backward(threads), {}};
       for (auto gradient : problem_.input_gradients())

@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "wane/core/numbers/threads.hpp"
 #include "wane/core/state/state.hpp"
 
 namespace wane::testing {

@@ -147,6 +147,7 @@ class laws {
 
   // Every number of threads gives the same bits.
   law_result threads_change_no_bit() const {
+    wane::impl::all_threads const used;
     double different = 0;
     for (int threads : {1, 2, 3, 5}) {
       outcome other(outputs_, initial_);

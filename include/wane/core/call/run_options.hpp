@@ -54,19 +54,19 @@ struct run_options {
 struct step_options {
   // As in run_options. With one token a sequence: 1 where the sequence takes it, 0 where it waits.
   impl::lasting_indices lengths = {};
-  // As in run_options; threads share the sequences and heads.
-  int threads = 0;
+  // Threads share the sequences and heads. One, because servers step on threads of their own; 0:
+  // OpenMP's default. A short call uses fewer. With more than one, terms of a token must not throw.
+  int threads = 1;
 };
 
 }  // namespace wane
 
 namespace wane::impl {
 
-// The work of a pass, as threads_for counts it. `cost`: 1 of a run, 2 of a step, 4 of an adjoint. A
-// number of a state of one row costs as much as four of a state with more.
-inline double work_of(recurrence_shape const& shape, int cost) {
-  auto const tokens = static_cast<double>(shape.batch * shape.time * shape.heads);
-  return cost * (shape.rows > 1 ? 1 : 4) * tokens * static_cast<double>(shape.rows * shape.columns);
+// Numbers of the states that a call advances, once for each token.
+inline double numbers_advanced(recurrence_shape const& shape) {
+  return static_cast<double>(shape.batch * shape.time * shape.heads) *
+         static_cast<double>(shape.rows * shape.columns);
 }
 
 // The number of states of a run: one for each packed sequence, or one for each row of the batch.

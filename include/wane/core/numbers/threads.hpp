@@ -6,6 +6,7 @@
 #include <omp.h>
 #endif
 #include <algorithm>
+#include <atomic>
 
 #include "wane/core/error.hpp"
 #include "wane/core/numbers/denormals.hpp"
@@ -24,8 +25,22 @@ inline int threads_to_use(int asked) {
 #endif
 }
 
-// threads_to_use, but fewer where each would have less than `least` of the work to do.
-inline int threads_for(double work, int asked, double least = WANE_WORK_OF_A_THREAD) {
+// The least work of a thread, in numbers of a state in panels times tokens: 8 microseconds or so,
+// while to start threads takes 3. Tests set it to 1.
+inline std::atomic<double> least_work_of_a_thread = 1 << 17;
+
+// While it lives, short calls use all the threads they ask for.
+struct all_threads {
+  double was = least_work_of_a_thread.exchange(1);
+
+  all_threads() = default;
+  all_threads(all_threads const&) = delete;
+  ~all_threads() { least_work_of_a_thread = was; }
+};
+
+// threads_to_use, but fewer where each would have less than the least work to do.
+inline int threads_for(double work, int asked) {
+  double const least = least_work_of_a_thread.load(std::memory_order_relaxed);
   int const threads = threads_to_use(asked);
   return work < least * threads ? std::max(1, static_cast<int>(work / least)) : threads;
 }

@@ -97,7 +97,8 @@ class recurrent_state {
   operator state_view<Other>() const = delete;
 
   // A std::vector of aligned memory, because a step of a state that is not aligned takes up to half
-  // as long again. It converts from and to std::vector<T>.
+  // as long again. It converts from and to std::vector<T>, so a std::vector<T> const& of it is a
+  // copy: take it by auto&.
   impl::aligned_vector<T>& values() { return values_; }
   impl::aligned_vector<T> const& values() const { return values_; }
   std::vector<index>& positions() { return positions_; }

@@ -12,7 +12,7 @@ namespace wane::cuda::impl {
 //   M_t^-1 x_t = R^-1 (h_t - F_t (I + F_t^T F_t)^-1 F_t^T h_t),  F_t the columns up to t.
 // For X = U the following is the same:
 //   M_t^-1 u_t = (R^-1 f_t - sum_{s<t} C_st p_s) / C_tt^2,  p_s = M_{s-1}^-1 u_s / C_ss.
-// C has the condition of F^T F, so small lambda costs more digits here than on the CPU
+// I + F^T F has the square of C's condition, so small lambda costs more digits than on the CPU
 // (run/penalty/reflections.hpp), where sums over rows need no exchange between threads.
 template <class Config, machine M>
 class penalty_chunk : protected penalty_factor<Config, M> {

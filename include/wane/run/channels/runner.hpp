@@ -10,6 +10,7 @@ namespace wane::impl::runners {
 
 struct channels {
   static constexpr std::string_view name = "channels";
+  static constexpr int cost = 4;
   template <class Op, class Out>
   static constexpr bool takes = channelwise<Op>;
 

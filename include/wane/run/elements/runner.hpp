@@ -9,6 +9,7 @@ namespace wane::impl::runners {
 
 struct elements {
   static constexpr std::string_view name = "elements";
+  static constexpr int cost = 16;
   template <class Op, class Out>
   static constexpr bool takes = runs_by_elements<Op>;
 

@@ -9,6 +9,7 @@ namespace wane::impl::runners {
 
 struct in_order {
   static constexpr std::string_view name = "in_order";
+  static constexpr int cost = 16;
   template <class Op, class Out>
   static constexpr bool takes = true;
 

@@ -52,6 +52,7 @@ namespace wane::impl::runners {
 
 struct lags {
   static constexpr std::string_view name = "lags";
+  static constexpr int cost = 1;
   template <class Op, class Out>
   static constexpr bool takes = has_lags<Op>;
 

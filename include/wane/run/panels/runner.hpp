@@ -12,6 +12,7 @@ namespace wane::impl::runners {
 // Time-invariant recurrences use panels for single tokens only; run has faster runners for them.
 struct panels {
   static constexpr std::string_view name = "panels";
+  static constexpr int cost = 1;
   template <class Op, class Out>
   static constexpr bool takes = runs_in_panels<Op> && !channelwise<Op>;
 

@@ -13,8 +13,8 @@ namespace wane::impl {
 // columns of I on top of F into a triangle, one after the other. x_t is what is left of f_t when
 // the reflections before have been applied, and C_t^2 = 1 + |x_t|^2. With F_t the columns up to t,
 //   P_t ... P_1 (0, h) = (w, h'),  P_1 ... P_t (0, h') = (*, (I + F_t F_t^T)^-1 h),
-// so the inverse is h minus a combination of x_1 to x_t. I + F^T F, whose condition is the square
-// of that of F, is not formed.
+// so the inverse is h plus a combination of x_1 to x_t. I + F^T F, whose condition is the square of
+// that of I on top of F, is not formed.
 // Vectors of rows are [rows][tokens].
 template <class T>
 class token_reflections {
@@ -56,7 +56,7 @@ class token_reflections {
       std::fill_n(weights[s], s, T(0));
     }
     for (int s = tokens; s-- > 0;) {
-      // What is left of h_t along x_s is 1 + C_s of its weight.
+      // What is left of x_s . h_t is -(1 + C_s) times the weight: reflected again, another 1 / C_s.
       auto sum = lanes_type::load(weights[s]);
       sum.scale(T(1) + over_[s]);
       subtract_later(sum, weights, s);

@@ -10,6 +10,7 @@ namespace wane::impl::runners {
 
 struct penalty {
   static constexpr std::string_view name = "penalty";
+  static constexpr int cost = 8;
   template <class Op, class Out>
   static constexpr bool takes = penalised_memory<Op>;
 

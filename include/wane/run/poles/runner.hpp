@@ -11,6 +11,7 @@ namespace wane::impl::runners {
 // Chunks give real outputs; a run with complex outputs goes token by token.
 struct poles {
   static constexpr std::string_view name = "poles";
+  static constexpr int cost = 1;
   template <class Op, class Out>
   static constexpr bool takes = pole_bank<Op>;
 
