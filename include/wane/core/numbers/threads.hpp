@@ -45,19 +45,24 @@ inline int threads_for(double work, int asked) {
   return work < least * threads ? std::max(1, static_cast<int>(work / least)) : threads;
 }
 
+#ifdef _OPENMP
+// On its own, because clang++ asks OpenMP for the thread wherever a function has a parallel region,
+// and OpenMP allocates when it is first asked.
+template <class Task>
+void share_tasks(index count, int threads, Task const& task) {
+#pragma omp parallel num_threads(threads)
+  {
+    flush_denormals const guard;
+#pragma omp for schedule(dynamic, 1)
+    for (index i = 0; i < count; ++i) task(i);
+  }
+}
+#endif
 // Calls task(i) for 0 <= i < count in any order. Denormals are flushed. No task may throw.
 template <class Task>
 void for_each_task(index count, int threads, Task const& task) {
 #ifdef _OPENMP
-  if (threads > 1 && count > 1) {
-#pragma omp parallel num_threads(threads)
-    {
-      flush_denormals const guard;
-#pragma omp for schedule(dynamic, 1)
-      for (index i = 0; i < count; ++i) task(i);
-    }
-    return;
-  }
+  if (threads > 1 && count > 1) return share_tasks(count, threads, task);
 #endif
   (void)threads;
   flush_denormals const guard;
