@@ -2,4 +2,4 @@
 // SPDX-License-Identifier: MIT
 #include "wane/core/numbers/threads.hpp"
 
-static double const was = wane::impl::least_work_of_a_thread.exchange(1);
+static wane::impl::all_threads const used;

@@ -9,34 +9,32 @@
 
 namespace wane::impl {
 
-// Runs one walk. load(i, j) gives the state before it, save(i, j, s) receives the state after it.
-template <diagonal_recurrence Op, class Out, class Load, class Save>
-void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output, Load const& load,
-                   Save const& save) {
+// Runs one walk. load(i, j) of `access` gives the state before it, save(i, j, s) receives the state
+// after it.
+template <diagonal_recurrence Op, class Out, class Access>
+void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output,
+                   Access const& access) {
   using V = accumulate_type<Op>;
   recurrence_shape const shape = op.shape();
   std::vector<V> held(static_cast<std::size_t>(shape.rows * shape.columns));
   view<V, 2> const state(held.data(), shape.rows, shape.columns);
   for (index i = 0; i < shape.rows; ++i)
-    for (index j = 0; j < shape.columns; ++j) state(i, j) = load(i, j);
+    for (index j = 0; j < shape.columns; ++j) state(i, j) = access.load(i, j);
   for (index k = 0; k < w.count; ++k) {
     auto const at = w.token(k);
     advance(op, at, state, [&](index j, V y) { output.write(at, j, y); });
   }
   for (index i = 0; i < shape.rows; ++i)
-    for (index j = 0; j < shape.columns; ++j) save(i, j, state(i, j));
+    for (index j = 0; j < shape.columns; ++j) access.save(i, j, state(i, j));
 }
 
 template <diagonal_recurrence Op, class Out, class State>
 void run_in_order(Op const& op, sequence_view<Out> const& output,
                   run_options<State> const& options) {
   index const columns = recurrence_shape(op.shape()).columns;
-  for_each_piece(op, options, columns, threads_to_use(options.threads),
-                 [&](walk const& w, index, index, auto const& state) {
-                   walk_in_order(
-                       op, w, output, [&](index i, index j) { return state.load(i, j); },
-                       [&](index i, index j, auto s) { state.save(i, j, s); });
-                 });
+  for_each_piece(
+      op, options, columns, threads_to_use(options.threads),
+      [&](walk const& w, index, index, auto const& state) { walk_in_order(op, w, output, state); });
 }
 
 // Advances a state of any strides by the tokens of one walk, without allocating.

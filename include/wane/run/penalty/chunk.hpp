@@ -14,9 +14,8 @@ namespace wane::impl {
 template <class T>
 class penalty_chunk {
  public:
-  static constexpr int tokens = penalty_tokens, width = simd_width<T>;
+  static constexpr int tokens = penalty_tokens;
   using lanes_type = token_lanes<T>;
-  using vector = simd<T, width>;
 
   explicit penalty_chunk(index rows)
       : factor(rows), rows_(rows), stride_(factor.stride()), f_(rows * tokens), h_(rows * tokens) {}

@@ -75,9 +75,7 @@ void run_penalised(Op const& op, sequence_view<Out> const& output,
                    if (w.count > tokens_in_order)
                      penalised_runner<Op, Out>(op, output)(w, state);
                    else
-                     walk_in_order(
-                         op, w, output, [&](index i, index j) { return state.load(i, j); },
-                         [&](index i, index j, auto s) { state.save(i, j, s); });
+                     walk_in_order(op, w, output, state);
                  });
 }
 

@@ -1,0 +1,53 @@
+// Memory for vectors is aligned, and aligned vectors exchange their numbers with ordinary ones.
+// SPDX-License-Identifier: MIT
+#include "wane/core/numbers/aligned.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using wane::impl::aligned_numbers;
+using wane::impl::aligned_vector;
+
+bool is_aligned(void const* memory) { return reinterpret_cast<std::uintptr_t>(memory) % 64 == 0; }
+
+TEST(AlignedNumbers, AreAlignedWhateverTheirNumber) {
+  std::vector<aligned_numbers<float>> all;
+  for (wane::index count = 0; count < 40; ++count) {
+    all.emplace_back(count);
+    EXPECT_TRUE(is_aligned(all.back().data())) << count;
+    for (wane::index i = 0; i < count; ++i) all.back().data()[i] = static_cast<float>(count);
+  }
+  for (wane::index count = 0; count < 40; ++count)
+    for (wane::index i = 0; i < count; ++i)
+      EXPECT_EQ(all[static_cast<std::size_t>(count)].data()[i], static_cast<float>(count));
+}
+
+TEST(AlignedNumbers, AreHandedOver) {
+  aligned_numbers<double> from(3);
+  double* const memory = from.data();
+  aligned_numbers<double> const to(std::move(from));
+  EXPECT_EQ(to.data(), memory);
+}
+
+TEST(AlignedVector, IsAlignedBeginsAtZeroAndGrows) {
+  aligned_vector<float> x(5);
+  EXPECT_TRUE(is_aligned(x.data()));
+  for (float one : x) EXPECT_EQ(one, 0);
+  for (int n = 0; n < 100; ++n) {
+    x.push_back(1);
+    EXPECT_TRUE(is_aligned(x.data()));
+  }
+  EXPECT_EQ(x.size(), 105u);
+}
+
+TEST(AlignedVector, IsCopiedFromAndToAnOrdinaryOne) {
+  std::vector<float> const ordinary{1, 2, 3};
+  aligned_vector<float> x = ordinary;
+  std::vector<float> const back = x;
+  EXPECT_EQ(back, ordinary);
+  x = std::vector<float>{4};
+  EXPECT_EQ(x, aligned_vector<float>({4}));
+}
+
+}  // namespace
