@@ -16,7 +16,7 @@ struct rival {
   std::string counter;
   std::function<void()> run;
   // A loop computes the same answer; its counter is its time over ours. A rival that is no loop is
-  // our kernel on other data; its counter is our time over its time.
+  // our kernel on other data, or a part of the work; its counter is our time over its time.
   bool is_loop = true;
 };
 

@@ -13,6 +13,7 @@
 //   vs_fading          our time on these data over our time on ordinary ones
 //   vs_all             our time with half of the nodes left out over our time with them masked by 0
 //   vs_shared          our time with VORT's banks over our time with 16 nodes that all orders share
+//   vs_exponentials    our time over that of as many exponentials and nothing else
 //   tokens_per_second  from the median time
 //   max_rel_error      largest difference from a wider type over the largest value, checked first
 // --slower-than 1 lists at the end the rows in which a loop is faster than we are; if there are

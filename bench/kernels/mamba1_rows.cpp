@@ -11,6 +11,7 @@
 #include "kernels/passes.hpp"
 #include "kernels/row.hpp"
 #include "shared/larger.hpp"
+#include "wane/core/numbers/softmax.hpp"
 #include "wane/operators/mamba1.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
@@ -98,6 +99,18 @@ struct mamba1_problem {
     if (row.what == pass::forward) loop_state = initial;
     mamba1_forward(in, loop_state, output);
   }
+  // As many exponentials as there are states and tokens, and nothing else.
+  void exponentials() {
+    using vector = simd<float, simd_width<float>>;
+    for (index t = 0; t < row.tokens; ++t)
+      for (index c = 0; c < channels; c += vector::width) {
+        vector const step = vector::load(&in.dt(t, c));
+        vector sum(0.f);
+        for (index i = 0; i < states; ++i)
+          sum += impl::exponential(step * vector(static_cast<float>(i + 1)));
+        sum.store(&output(t, c));
+      }
+  }
   double error() const {
     mamba1_arrays<double> const wide = in.cast<double>();
     if (row.what != pass::backward) {
@@ -135,6 +148,8 @@ void add(mamba1_case const& row) {
     contest c;
     c.ours = [problem] { problem->ours(); };
     c.rivals = {{"vs_sequential", [problem] { problem->loop(); }}};
+    if (row.what == pass::forward && row.threads == 1)
+      c.rivals.push_back({"vs_exponentials", [problem] { problem->exponentials(); }, false});
     c.tokens = static_cast<double>(row.tokens);
     c.flops = 4.5 * static_cast<double>(row.tokens * channels * states);
     if (row.what == pass::backward) c.flops *= 2.5;

@@ -102,6 +102,7 @@ TEST(KernelsRows, SayTheirCountersInJson) {
       {"linear_attention/forward/H:16/D:64/T:512/", {"of_fma", "vs_sequential", speed}},
       {"linear_attention/backward/H:16/D:64/T:512/", {"of_fma", "vs_sequential", speed}},
       {"vla_delta_net/forward/H:16/D:64/T:512/", {"of_fma", "vs_sequential", speed}},
+      {"mamba1/forward/C:1024/N:16/T:512/", {"of_fma", "vs_sequential", "vs_exponentials", speed}},
       {"mamba1/step/", {"of_triad", "of_fma", "vs_sequential", speed}},
       {"retention/step/", {"of_triad", "of_fma", "vs_naive", speed}},
       {"retrieval/step/", {"of_triad", "of_fma", "vs_naive", speed}},

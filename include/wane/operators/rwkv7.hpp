@@ -83,7 +83,7 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
       return multiply(c, rate(i));
     }
     WANE_INLINE auto rate(auto i) const {
-      return convert<Accumulate>(op.own_.rate.read(removal.shared, i));
+      return convert<Accumulate>(op.own_.rate.read(removal.shared(), i));
     }
     WANE_INLINE Accumulate direct() const { return bonus; }
   };
@@ -177,7 +177,7 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
     return options;
   }
   WANE_INLINE Accumulate raw_query(typename keyed::terms const& x, index i) const {
-    return convert<Accumulate>(this->in_.query.read(x.shared, i));
+    return convert<Accumulate>(this->in_.query.read(x.shared(), i));
   }
   WANE_INLINE Accumulate bonus_at(place<> where, index i) const {
     return static_cast<Accumulate>(own_.bonus(where.head, i));

@@ -4,6 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
+#include "support/memory_asked.hpp"
+
 namespace {
 
 using wane::impl::aligned_numbers;
@@ -28,6 +32,36 @@ TEST(AlignedNumbers, AreHandedOver) {
   double* const memory = from.data();
   aligned_numbers<double> const to(std::move(from));
   EXPECT_EQ(to.data(), memory);
+}
+
+// How often memory is asked for by a call that takes and releases so many numbers.
+std::ptrdiff_t times_asked(wane::index count) {
+  std::ptrdiff_t const before = support::asked.times;
+  aligned_numbers<float> const numbers(count);
+  numbers.data()[count - 1] = 1;
+  return support::asked.times - before;
+}
+
+#ifndef WANE_ADDRESS_SANITIZER
+TEST(AlignedNumbers, AreKeptForTheNextCallOfTheThread) {
+  times_asked(1000);
+  EXPECT_EQ(times_asked(1000), 0);
+  {
+    aligned_numbers<float> const held(1000);
+    EXPECT_EQ(times_asked(1000), 1) << "of the same size, while the block is in use";
+  }
+  std::thread([] {
+    EXPECT_EQ(times_asked(1000), 1) << "on another thread";
+    EXPECT_EQ(times_asked(1000), 0);
+  }).join();
+  for (wane::index other = 1; other <= 16; ++other) times_asked(1000 + other);
+  EXPECT_EQ(times_asked(1000), 1) << "after 16 blocks of other sizes";
+  EXPECT_EQ(times_asked(1016), 0);
+}
+#endif
+TEST(AlignedNumbers, OfALargeBlockAreNotKept) {
+  times_asked(1 << 20);
+  EXPECT_EQ(times_asked(1 << 20), 1);
 }
 
 TEST(AlignedVector, IsAlignedBeginsAtZeroAndGrows) {

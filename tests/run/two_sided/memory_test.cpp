@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "support/laplace_problem.hpp"
 #include "support/memory_asked.hpp"
 #include "wane/run/two_sided/adjoint.hpp"
@@ -11,7 +13,7 @@ namespace wane {
 namespace {
 
 template <spectra::window_shape Window>
-std::ptrdiff_t bytes_of(index tokens) {
+std::ptrdiff_t bytes_on_this_thread(index tokens) {
   using problem = support::laplace_problem<float, Window>;
   using State = accumulate_type<typename problem::operation>;
   problem p({.batch = 1, .tokens = tokens, .heads = 1, .columns = 2, .width = 30});
@@ -23,6 +25,14 @@ std::ptrdiff_t bytes_of(index tokens) {
   run_two_sided(op, op.future(), output, run_options<State>{.threads = 1});
   adjoint_two_sided(op, op.future(), output, p.gradients(), adjoint_options<State>{.threads = 1});
   return support::asked.bytes - before;
+}
+
+// On a thread of its own, which has kept no memory of an earlier call.
+template <spectra::window_shape Window>
+std::ptrdiff_t bytes_of(index tokens) {
+  std::ptrdiff_t bytes = 0;
+  std::thread([&] { bytes = bytes_on_this_thread<Window>(tokens); }).join();
+  return bytes;
 }
 
 TEST(TwoSidedMemory, DoesNotGrowWithTheLength) {

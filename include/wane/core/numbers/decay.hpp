@@ -103,6 +103,35 @@ WANE_HOST_INLINE simd<T, W> power_of_two(simd<T, W> shifted) {
   return __builtin_bit_cast(typename simd<T, W>::vector, exponent);
 }
 
+// decay_from_log takes x to be at least and at most this.
+template <class T>
+inline constexpr T lowest_log = sizeof(T) == 4 ? T(-87.9) : T(-709);
+template <class T>
+inline constexpr T highest_log = sizeof(T) == 4 ? T(88) : T(709);
+// From this on a decay is not 0.
+template <class T>
+inline constexpr T lowest_log_without_reset = sizeof(T) == 4 ? T(-87) : T(-708);
+
+// decay_from_log for lowest_log <= x <= highest_log, where it gives the same bits.
+template <class V>
+WANE_INLINE split_decay<V> decay_from_log_within(V x) {
+  using T = typename scalar_of_value<V>::type;
+  constexpr bool single = sizeof(T) == 4;
+  constexpr T ln2_high = single ? T(0x1.62e3p-1) : T(0x1.62e42feep-1);
+  constexpr T ln2_low = single ? T(9.0580006145e-06) : T(1.90821492927058770002e-10);
+  V const shifted = multiply_add(x, V(T(1.44269504088896340736)), V(rounding_shift<T>));
+  V const n = shifted - V(rounding_shift<T>);
+  V const r = multiply_add(n, V(-ln2_low), multiply_add(n, V(-ln2_high), x));
+  V const whole = power_of_two(shifted);
+  return {whole, multiply(whole, expm1_near_zero(r))};
+}
+
+// carried where w is not 0.
+template <class V>
+WANE_INLINE V carried_without_reset(split_decay<V> w, V s, V b) {
+  return multiply_add(w.whole, s, multiply_add(w.rest, s, b));
+}
+
 }  // namespace wane::impl
 
 namespace wane {
@@ -114,16 +143,8 @@ template <class V>
 WANE_INLINE split_decay<V> decay_from_log(V x) {
   using T = typename impl::scalar_of_value<V>::type;
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
-    constexpr bool single = sizeof(T) == 4;
-    constexpr T lowest = single ? T(-87.9) : T(-709), highest = single ? T(88) : T(709);
-    constexpr T ln2_high = single ? T(0x1.62e3p-1) : T(0x1.62e42feep-1);
-    constexpr T ln2_low = single ? T(9.0580006145e-06) : T(1.90821492927058770002e-10);
-    V const inside = at_most(V(highest), at_least(V(lowest), x));
-    V const shifted = multiply_add(inside, V(T(1.44269504088896340736)), V(rounding_shift<T>));
-    V const n = shifted - V(rounding_shift<T>);
-    V const r = multiply_add(n, V(-ln2_low), multiply_add(n, V(-ln2_high), inside));
-    V const whole = impl::power_of_two(shifted);
-    return {whole, multiply(whole, impl::expm1_near_zero(r))};
+    return impl::decay_from_log_within(
+        at_most(V(impl::highest_log<T>), at_least(V(impl::lowest_log<T>), x)));
   } else {  // complex numbers and number types of other libraries
     using std::abs;
     using std::exp;
@@ -183,7 +204,7 @@ WANE_INLINE V carried(plain_decay<V> w, V s, V b) {
 }
 template <class V>
 WANE_INLINE V carried(split_decay<V> w, V s, V b) {
-  return where_zero(factor_of(w), b, multiply_add(w.whole, s, multiply_add(w.rest, s, b)));
+  return where_zero(factor_of(w), b, impl::carried_without_reset(w, s, b));
 }
 
 }  // namespace wane

@@ -93,7 +93,7 @@ WANE_HOST_INLINE simd<T, W> load_first(T const* p, int count) {
     return simd<T, W>(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1u), p));
 #endif
   simd<T, W> x(T(0));
-  for (int lane = 0; lane < count; ++lane) x.v[lane] = p[lane];
+  for (int lane = 0; lane < W && lane < count; ++lane) x.v[lane] = p[lane];
   return x;
 }
 

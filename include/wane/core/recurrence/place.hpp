@@ -56,6 +56,10 @@ struct place {
   index head;
   index position = 1;
   index sequence = batch;
+
+  WANE_INLINE place with_head(index other) const {
+    return {batch, time, other, position, sequence};
+  }
 };
 
 }  // namespace wane

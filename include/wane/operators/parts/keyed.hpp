@@ -36,6 +36,7 @@ class keyed_memory {
     require(groups > 0 && size.heads % groups == 0, "key has heads ", groups,
             "; their number must divide that of value, ", size.heads);
     group_ = tiled_ ? groups : size.heads / groups;
+    shares_heads_ = groups != size.heads;
     double const scale =
         options.scale.value_or(1 / std::sqrt(static_cast<double>(std::max<index>(size.rows, 1))));
     require(std::isfinite(scale), "scale is ", scale, "; it must be finite");
@@ -72,7 +73,8 @@ class keyed_memory {
   // The terms that all keyed memories have; the token of an operator adds its own.
   struct terms {
     keyed_memory const& memory;
-    place<> where, shared;  // the token, and the head its query and key are read from
+    place<> where;
+    index shared_head;  // the head its query and key are read from
     Accumulate query_factor, key_factor;
 
     WANE_INLINE auto query(auto i) const { return scaled(memory.in_.query, i, query_factor); }
@@ -80,6 +82,7 @@ class keyed_memory {
     WANE_INLINE auto value(auto j) const {
       return convert<Accumulate>(memory.in_.value.read(where, j));
     }
+    WANE_INLINE place<> shared() const { return where.with_head(shared_head); }
     // query . key
     WANE_INLINE Accumulate match() const {
       auto const &q = memory.in_.query, &k = memory.in_.key;
@@ -91,7 +94,7 @@ class keyed_memory {
 
    private:
     WANE_INLINE auto scaled(sequence_view<Io const> const& x, auto i, Accumulate factor) const {
-      auto const row = convert<Accumulate>(x.read(shared, i));
+      auto const row = convert<Accumulate>(x.read(shared(), i));
       return multiply(row, decltype(row)(factor));
     }
   };
@@ -99,7 +102,7 @@ class keyed_memory {
   template <class Sums = own_sums>
   WANE_INLINE terms terms_at(place<> where, Sums const& sums = {}) const {
     place<> const shared = shared_of(where);
-    return {*this, where, shared, multiply(scale_, length_factor(in_.query, shared, sums)),
+    return {*this, where, shared.head, multiply(scale_, length_factor(in_.query, shared, sums)),
             length_factor(in_.key, shared, sums)};
   }
 
@@ -122,11 +125,8 @@ class keyed_memory {
  protected:
   // The place of the query and key heads that a value head reads.
   WANE_INLINE place<> shared_of(place<> where) const {
-    if (tiled_)
-      where.head %= group_;
-    else if (group_ != 1)
-      where.head /= group_;
-    return where;
+    if (!shares_heads_) return where;  // a division takes as long as reading a key
+    return where.with_head(tiled_ ? where.head % group_ : where.head / group_);
   }
 
   void check_rows(char const* name, sequence_view<Io const> const& x) const {
@@ -156,11 +156,11 @@ class keyed_memory {
   // Pure: the compiler leaves out a length that is not used, such as that of a query where only the
   // key is read.
   [[gnu::pure]] WANE_HOST_CALL Accumulate over_length(sequence_view<Io const> const& x,
-                                                      place<> at) const {
+                                                      place<> const& at) const {
     return over_length(x, at, own_sums());
   }
   template <class Sums>
-  WANE_INLINE Accumulate over_length(sequence_view<Io const> const& x, place<> at,
+  WANE_INLINE Accumulate over_length(sequence_view<Io const> const& x, place<> const& at,
                                      Sums const& sums) const {
     auto const row = [&](auto i) WANE_INLINE_LAMBDA { return convert<Accumulate>(x.read(at, i)); };
     Accumulate const square =
@@ -189,8 +189,9 @@ class keyed_memory {
                            sequence_view<Io> const& to, V const* gradient, bool in_lanes,
                            Accumulate factor, Accumulate scale) const {
     if (!to.data) return;
-    auto const row = [&](auto i)
-                         WANE_INLINE_LAMBDA { return convert<Accumulate>(from.read(x.shared, i)); };
+    auto const row = [&](auto i) WANE_INLINE_LAMBDA {
+      return convert<Accumulate>(from.read(x.shared(), i));
+    };
     Accumulate along(0);
     if (normalise_ && scale != Accumulate(0)) {
       row_sum<Accumulate> sum;
@@ -209,7 +210,7 @@ class keyed_memory {
 
   Accumulate scale_, epsilon_;
   index group_ = 1;
-  bool normalise_, tiled_;
+  bool normalise_, tiled_, shares_heads_;
 };
 
 }  // namespace wane::impl

@@ -31,18 +31,44 @@ WANE_HOST_INLINE auto in_columns(Token const& x, Columns const (&columns)[R],
 // The decays of a strip. If the operator has rates, they are read once and held for all tokens.
 template <int R, class V, class Op, class Columns>
 class strip_decays {
+  using T = typename V::scalar;
+  static constexpr T least = std::numeric_limits<T>::min();
+
  public:
   static constexpr bool in_rates = has_rates<Op, Columns>;
 
   WANE_HOST_INLINE strip_decays(Op const& op, index head, Columns const (&columns)[R], index rows) {
-    if constexpr (in_rates)
+    if constexpr (in_rates) {
+      rates_.none_above_zero = true;
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { rates_.lowest[r] = V(T(0)); });
       for (index i = 0; i < rows; ++i)
-        unroll<R>([&](auto r)
-                      WANE_INLINE_LAMBDA { rates_.of[i][r] = op.rate(head, i, columns[r]); });
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          V const rate = rates_.of[i][r] = op.rate(head, i, columns[r]);
+          rates_.lowest[r] = at_most(rate, rates_.lowest[r]);
+          rates_.none_above_zero &= all_below(rate, V(least));
+        });
+    }
   }
+  // Whether all log decays of a token are at most 0, and none resets. They then need no checks.
   template <class Seen>
+  WANE_HOST_INLINE bool within(std::array<Seen, R> const& x, Columns const (&columns)[R]) const {
+    bool all = in_rates;
+    if constexpr (in_rates) {
+      all = rates_.none_above_zero;
+      unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+        V const step = x[r].step(columns[r]);
+        all &= all_below(V(-least), step);
+        all &= all_below(V(lowest_log_without_reset<T>), multiply(rates_.lowest[r], step));
+      });
+    }
+    return all;
+  }
+  // Within: what within() answered of x.
+  template <bool Within = false, class Seen>
   WANE_HOST_INLINE auto at(Seen const& x, index i, int r, Columns columns) const {
-    if constexpr (in_rates)
+    if constexpr (Within)
+      return decay_from_log_within(multiply(rates_.of[i][r], x.step(columns)));
+    else if constexpr (in_rates)
       return decay_from_log(multiply(rates_.of[i][r], x.step(columns)));
     else
       return decay_of(x, i, columns);
@@ -52,7 +78,8 @@ class strip_decays {
 
  private:
   struct held {
-    V of[rows_of_strip][R];
+    V of[rows_of_strip][R], lowest[R];
+    bool none_above_zero;
   };
   struct nothing {};
   std::conditional_t<in_rates, held, nothing> rates_;
@@ -76,23 +103,34 @@ WANE_HOST_INLINE void walk_elements(Op const& op, walk const& w, Columns const (
       if constexpr (has_direct<Token>) y[r] = multiply(V(x.direct()), value[r]);
       if constexpr (has_skip<Token>) y[r] = y[r] + seen[r].skip(columns[r]);
     });
-    for (index i = 0; i < rows; ++i) {
-      V key, query;
-      if constexpr (has_key<Token>) key = V(x.key(i));
-      if constexpr (has_query<Token>) query = V(x.query(i));
-      unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-        V b = value[r];
-        if constexpr (has_key<Token>) b = multiply(key, b);
-        auto const decay = decays.at(seen[r], i, r, columns[r]);
-        V const before = state[i][r], s = carried(decay, before, b);
-        V const read = read_from<Token>(decay, before, s);
-        state[i][r] = s;
-        if constexpr (has_query<Token>)
-          y[r] = multiply_add(query, read, y[r]);
-        else
-          y[r] = y[r] + read;
-      });
-    }
+    auto const take = [&](auto within) WANE_INLINE_LAMBDA {
+      for (index i = 0; i < rows; ++i) {
+        V key, query;
+        if constexpr (has_key<Token>) key = V(x.key(i));
+        if constexpr (has_query<Token>) query = V(x.query(i));
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+          V b = value[r];
+          if constexpr (has_key<Token>) b = multiply(key, b);
+          auto const decay = decays.template at<within>(seen[r], i, r, columns[r]);
+          V const before = state[i][r], s = [&]() WANE_INLINE_LAMBDA {
+            if constexpr (within)
+              return carried_without_reset(decay, before, b);
+            else
+              return carried(decay, before, b);
+          }();
+          V const read = read_from<Token>(decay, before, s);
+          state[i][r] = s;
+          if constexpr (has_query<Token>)
+            y[r] = multiply_add(query, read, y[r]);
+          else
+            y[r] = y[r] + read;
+        });
+      }
+    };
+    if (decays.within(seen, columns))
+      take(std::bool_constant<decltype(decays)::in_rates>{});
+    else
+      take(std::false_type{});
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA { output.write(at, columns[r], y[r]); });
   }
 }
@@ -176,11 +214,9 @@ void run_elements(Op const& op, sequence_view<Out> const& output,
                  [&](walk const& w, index first, index last, auto const& state) {
                    std::vector<T> held(static_cast<std::size_t>(shape.rows * (last - first)));
                    view<T, 2> const states(held.data(), shape.rows, last - first);
-                   for (index i = 0; i < shape.rows; ++i)
-                     for (index j = first; j < last; ++j) states(i, j - first) = state.load(i, j);
+                   state.load_rows(shape.rows, first, last, held.data(), last - first);
                    advance(w, first, last, states);
-                   for (index i = 0; i < shape.rows; ++i)
-                     for (index j = first; j < last; ++j) state.save(i, j, states(i, j - first));
+                   state.save_rows(shape.rows, first, last, held.data(), last - first);
                  });
 }
 

@@ -9,23 +9,19 @@
 
 namespace wane::impl {
 
-// Runs one walk. load(i, j) of `access` gives the state before it, save(i, j, s) receives the state
-// after it.
-template <diagonal_recurrence Op, class Out, class Access>
+template <diagonal_recurrence Op, class Out, class State>
 void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output,
-                   Access const& access) {
+                   state_access<accumulate_type<Op>, State> const& access) {
   using V = accumulate_type<Op>;
   recurrence_shape const shape = op.shape();
   std::vector<V> held(static_cast<std::size_t>(shape.rows * shape.columns));
   view<V, 2> const state(held.data(), shape.rows, shape.columns);
-  for (index i = 0; i < shape.rows; ++i)
-    for (index j = 0; j < shape.columns; ++j) state(i, j) = access.load(i, j);
+  access.load_rows(shape.rows, 0, shape.columns, held.data(), shape.columns);
   for (index k = 0; k < w.count; ++k) {
     auto const at = w.token(k);
     advance(op, at, state, [&](index j, V y) { output.write(at, j, y); });
   }
-  for (index i = 0; i < shape.rows; ++i)
-    for (index j = 0; j < shape.columns; ++j) access.save(i, j, state(i, j));
+  access.save_rows(shape.rows, 0, shape.columns, held.data(), shape.columns);
 }
 
 template <diagonal_recurrence Op, class Out, class State>

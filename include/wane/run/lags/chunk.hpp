@@ -215,9 +215,11 @@ struct lag_state {
   }
   template <class Access>
   void save(Access const& access) const {
-    for (index s = 0; s < rows; ++s)
-      for (index j = 0; j < columns.count(); ++j)
-        access.save(s, columns.first + j, held.factor(s) * row(s)[j]);
+    for (index s = 0; s < rows; ++s) {
+      auto const factor = held.factor(s);
+      access.save_each(s, columns.first, columns.last,
+                       [factor, from = row(s)](index j) { return factor * from[j]; });
+    }
   }
 
   lag_chunks<Op, lag_tokens> const many;

@@ -8,6 +8,7 @@
 #include "wane/core/chunk/micro_chunk.hpp"
 #include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/panel_columns.hpp"
+#include "wane/run/shared/pieces.hpp"
 
 namespace wane::impl {
 
@@ -93,18 +94,14 @@ class adjoint_ends {
   [[gnu::noinline]] void load_state(state_view<State> const& from, walk const& w, index row_stride,
                                     T* state) const {
     std::fill_n(state, rows_ * row_stride, T(0));
-    if (!from.present()) return;
-    for (index i = 0; i < rows_; ++i)
-      for (index j = 0; j < columns_.last; ++j)
-        state[i * row_stride + j] = static_cast<T>(from.values(w.sequence, w.head, i, j));
+    state_access<T, std::remove_const_t<State>> const access{from, {}, w.sequence, w.head};
+    access.load_rows(rows_, 0, columns_.last, state, row_stride);
   }
   template <class State>
   [[gnu::noinline]] void save_state(state_view<State> const& to, walk const& w, index row_stride,
                                     T const* state) const {
-    if (!to.present()) return;
-    for (index i = 0; i < rows_; ++i)
-      for (index j = 0; j < columns_.last; ++j)
-        to.values(w.sequence, w.head, i, j) = static_cast<State>(state[i * row_stride + j]);
+    state_access<T, State> const access{{}, to, w.sequence, w.head};
+    access.save_rows(rows_, 0, columns_.last, state, row_stride);
   }
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 
 #include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/simd_lanes.hpp"
@@ -53,14 +54,12 @@ class panel_runner {
         stores_(choose_stores(op, output)),
         in_lanes_((layout_of(op) & layout_of(output)).columns) {}
 
-  // Runs part w of the walk of the first head, and the same part of the other heads, from the
-  // states `before` to the states `after`.
-  void operator()(walk w, index heads, state_view<State const> const& before,
-                  state_view<State> const& after) {
+  // Runs part w of the walk of the first head, and the same part of the other heads.
+  void operator()(walk w, index heads, state_access<T, State> state) {
     index const first_head = w.head;
     auto const of_head = [&](index h) { return states_.data() + h * rows_ * columns_; };
-    for (index h = 0; h < heads; ++h)
-      load_state(before.values, w.sequence, first_head + h, of_head(h));
+    for (index h = 0; h < heads; ++h, ++state.head) load_state(state, of_head(h));
+    state.head = first_head;
     for (index k = 0; k < w.count; k += tokens_at_once)
       for (index h = 0; h < heads; ++h) {
         w.head = first_head + h;
@@ -68,36 +67,34 @@ class panel_runner {
         next.head = first_head + (h + 1) % heads;
         take(w.part(k, tokens_at_once), of_head(h), next);
       }
-    for (index h = 0; h < heads; ++h)
-      save_state(after.values, w.sequence, first_head + h, of_head(h));
+    for (index h = 0; h < heads; ++h, ++state.head) save_state(state, of_head(h));
   }
 
  private:
   // The panels of a state lie one after the other, each [rows, its columns]. Calls body(row, first
-  // column, number of columns without padding, numbers of the row) for each of them.
+  // column, last column, numbers of the row) for each of them; padding is left out.
   template <class Body>
-  void for_rows(T* state, Body const& body) const {
+  void for_rows(auto* state, Body const& body) const {
     panels_.for_panels([&](index first, auto vectors) {
       constexpr index own = vectors * width;
+      index const last = std::min(first + own, panels_.count());
       for (index i = 0; i < rows_; ++i)
-        body(i, panels_.first + first, std::min(own, panels_.count() - first),
-             state + first * rows_ + i * own);
+        body(i, panels_.first + first, panels_.first + last, state + first * rows_ + i * own);
     });
   }
-  void load_state(view<State const, 4> const& from, index sequence, index head, T* state) const {
-    std::fill_n(state, rows_ * columns_, T(0));
-    if (from.data)
-      for_rows(state, [&](index i, index first, index count, T* row) {
-        for (index j = 0; j < count; ++j)
-          row[j] = static_cast<T>(from(sequence, head, i, first + j));
-      });
+  void load_state(state_access<T, State> const& from, T* state) const {
+    if (bool const given = from.before.present(); !given || columns_ != panels_.count()) {
+      std::fill_n(state, rows_ * columns_, T(0));
+      if (!given) return;
+    }
+    for_rows(state,
+             [&](index i, index first, index last, T* row) { from.load_row(i, first, last, row); });
   }
-  void save_state(view<State, 4> const& to, index sequence, index head, T* state) const {
-    if (to.data)
-      for_rows(state, [&](index i, index first, index count, T const* row) {
-        for (index j = 0; j < count; ++j)
-          to(sequence, head, i, first + j) = static_cast<State>(row[j]);
-      });
+  void save_state(state_access<T, State> const& to, T const* state) const {
+    if (!to.after.present()) return;
+    for_rows(state, [&](index i, index first, index last, T const* row) {
+      to.save_row(i, first, last, row);
+    });
   }
 
   // One block of one head; the tokens of the next block are prefetched meanwhile.
@@ -208,23 +205,53 @@ template <class Form, int R, class T = typename Form::scalar>
       .take();
 }
 
+// Runs one token of some heads, in some columns of their states, without micro-chunks. The final
+// state is advanced in place where it can be, otherwise a copy.
+template <runs_in_panels Op, class Out, class State>
+void run_token(Op const& op, walk w, sequence_view<Out> const& output, panel_share const& share,
+               state_access<accumulate_type<Op>, State> state) {
+  using T = accumulate_type<Op>;
+  recurrence_shape const shape = op.shape();
+  auto const& final = state.after.values;
+  bool const in_place = std::is_same_v<State, T> && final.data && final.stride[3] == 1;
+  aligned_numbers<T> const own(in_place ? 0 : shape.rows * shape.columns);
+  token_panel<Op, Out> panel(op, output);
+  for (index const end = share.head + share.heads; w.head < end; ++w.head, ++state.head) {
+    view<T, 2> rows(own.data(), shape.rows, shape.columns);
+    if constexpr (std::is_same_v<State, T>)
+      if (in_place) rows = state_of(state.after, w.sequence, w.head);
+    T* const first = &rows(0, share.first);
+    if (!in_place || state.before.values.data != final.data)
+      state.load_rows(shape.rows, share.first, share.last, first, rows.stride[0]);
+    panel(op, w, 0, rows, share.first, share.last);
+    if (!in_place) state.save_rows(shape.rows, share.first, share.last, first, rows.stride[0]);
+  }
+}
+
 template <runs_in_panels Op, class Out, class State>
 void run_panels(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
+  using T = accumulate_type<Op>;
+  using panels = panel_runner<Op, Out, State>;
   recurrence_shape const shape = op.shape();
   // A denominator divides all columns, so one task takes all of them.
-  index const strip =
-      normalised_recurrence<Op> ? shape.columns : panel_runner<Op, Out, State>::panels::strip;
+  index const strip = normalised_recurrence<Op> ? shape.columns : panels::panels::strip;
   int const threads = threads_to_use(options.threads);
   index const sequences = sequences_of(shape, options.packed);
   panel_shares const shares(shape, sequences, threads, strip);
   index const count = shares.count();
+  bool const in_lanes = (layout_of(op) & layout_of(output)).columns;
   for_each_task(sequences * count, threads, [&](index task) {
     panel_share const share = shares[task % count];
     walk const w =
         walk_of(task / count * shape.heads + share.head, shape, options, options.initial.positions);
-    panel_runner<Op, Out, State> runner(op, output, share.first, share.last, share.heads);
-    for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto state) {
-      if (part.count > 0) return runner(part, share.heads, state.before, state.after);
+    std::optional<panels> runner;
+    for_each_part<T>(w, options, [&](walk const& part, auto state) {
+      if (part.count == 1 && reads_lanes<Op> && in_lanes)
+        return run_token(op, part, output, share, state);
+      if (part.count > 0) {
+        if (!runner) runner.emplace(op, output, share.first, share.last, share.heads);
+        return (*runner)(part, share.heads, state);
+      }
       for (index const end = share.head + share.heads; state.head < end; ++state.head)
         keep(state, shape.rows, share.first, share.last);
     });

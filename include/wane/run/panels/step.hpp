@@ -35,28 +35,29 @@ class token_panel {
            state.extent[1] >= width;
   }
 
-  void operator()(Op const& op, walk const& w, index k, view<T, 2> const& state) {
+  // Token k of a walk, in the columns [j, end).
+  void operator()(Op const& op, walk const& w, index k, view<T, 2> const& state, index j,
+                  index end) {
     Token const x = gather_.token_at(w, k);
     place<> const at = w.token(k);
     T rest[columns_together];  // outputs of fewer columns than a vector has
     auto const advance = [&](index first, index last) {
       advance_columns<T>(x, state, first, static_cast<int>(last - first), rest);
     };
-    index columns = state.extent[1], j = 0;
     T divisor(1);
     if constexpr (divides) {
-      columns -= 1;
-      advance(columns, columns + 1), divisor = divisor_of(op, rest[0]);
+      end -= 1;
+      advance(end, end + 1), divisor = divisor_of(op, rest[0]);
     }
     read_ = nothing;
     if constexpr (!has_erase<Token>)
-      for (; lanes_fit && columns - j >= many; j = std::min(columns, j + columns_at_once))
-        take_many(x, at, state, j, std::min(columns, j + columns_at_once), divisor);
-    for (; j + 4 * width <= columns; j += 4 * width) take<4>(x, at, state, j, divisor);
-    for (; j + width <= columns; j += width) take<1>(x, at, state, j, divisor);
-    if (j == columns) return;
-    advance(j, columns);
-    for (index c = j; c < columns; ++c) output_.write(at, c, quotient(rest[c - j], divisor));
+      for (; lanes_fit && end - j >= many; j = std::min(end, j + columns_at_once))
+        take_many(x, at, state, j, std::min(end, j + columns_at_once), divisor);
+    for (; j + 4 * width <= end; j += 4 * width) take<4>(x, at, state, j, divisor);
+    for (; j + width <= end; j += width) take<1>(x, at, state, j, divisor);
+    if (j == end) return;
+    advance(j, end);
+    for (index c = j; c < end; ++c) output_.write(at, c, quotient(rest[c - j], divisor));
   }
 
  private:
@@ -150,7 +151,7 @@ template <runs_in_panels Op, class Out>
 void step_panels(Op const& op, walk const& w, sequence_view<Out> const& output,
                  view<accumulate_type<Op>, 2> const& state) {
   token_panel<Op, Out> panel(op, output);
-  for (index k = 0; k < w.count; ++k) panel(op, w, k, state);
+  for (index k = 0; k < w.count; ++k) panel(op, w, k, state, 0, state.extent[1]);
 }
 
 }  // namespace wane::impl

@@ -32,7 +32,9 @@ struct token_rows_of_state {
 // Adds what a token reads from some rows, to erase it. Compiled once for each form, like
 // write_token.
 template <class Form, int R, class T = typename Form::scalar>
-[[gnu::noinline]] void erase_token(token_rows_of_state<T> rows, token_columns<Form, R>& columns) {
+[[gnu::noinline]] void erase_token(token_rows_of_state<T> const& all,
+                                   token_columns<Form, R>& columns) {
+  token_rows_of_state<T> rows = all;
   using vector = typename Form::vector;
   constexpr int width = Form::width;
   vector sum[2][R];  // of even and odd rows: sums that do not wait for each other
@@ -78,12 +80,14 @@ WANE_HOST_INLINE V carried_row(split_decay<V> const& w, V before, V add, auto ma
   else if constexpr (may_reset)
     return carried(w, before, add);
   else
-    return multiply_add(w.whole, before, multiply_add(w.rest, before, add));
+    return carried_without_reset(w, before, add);
 }
 
 // Takes some rows of the state to after the token, and adds what its query reads from them.
 template <class Form, bool Strictly, int R, class T = typename Form::scalar>
-[[gnu::noinline]] void write_token(token_rows_of_state<T> rows, token_columns<Form, R>& columns) {
+[[gnu::noinline]] void write_token(token_rows_of_state<T> const& all,
+                                   token_columns<Form, R>& columns) {
+  token_rows_of_state<T> rows = all;
   using vector = typename Form::vector;
   constexpr int width = Form::width;
   constexpr bool general = Form::erasing == erasing::general;
@@ -136,8 +140,9 @@ struct many_columns {
 // wait for each other's stores. value_and_y holds a vector of values for the first columns, their
 // outputs so far, the values of the next vector, and so on.
 template <class Form, bool Strictly, class T = typename Form::scalar>
-[[gnu::noinline]] void write_rows(token_rows_of_state<T> rows, many_columns const& columns,
+[[gnu::noinline]] void write_rows(token_rows_of_state<T> const& all, many_columns const& columns,
                                   T* value_and_y) {
+  token_rows_of_state<T> rows = all;
   using vector = typename Form::vector;
   constexpr int width = Form::width, together = width < 4 ? width : 4;
   auto const of_head = decay_of_head<Form>(rows.terms);

@@ -130,8 +130,7 @@ void watch(Op const& op, sequence_view<Out> output, index every, Report const& r
   for (index n = 0; n < sequences * shape.heads; ++n) {
     impl::walk const w = impl::walk_of(n, shape, options, options.initial.positions);
     impl::state_access<T, State> const access{options.initial, options.final, w.sequence, w.head};
-    for (index i = 0; i < shape.rows; ++i)
-      for (index j = 0; j < shape.columns; ++j) state(i, j) = access.load(i, j);
+    access.load_rows(shape.rows, 0, shape.columns, numbers.data(), shape.columns);
     impl::penalty_watch<Op> watched(op, w.head, state);
     for (index k = 0; k < w.count; ++k) {
       place<> const at = w.token(k);
@@ -139,8 +138,7 @@ void watch(Op const& op, sequence_view<Out> output, index every, Report const& r
       watched.take(at, state);
       if (at.position % every == 0 || k + 1 == w.count) report(at, watched.health(state));
     }
-    for (index i = 0; i < shape.rows; ++i)
-      for (index j = 0; j < shape.columns; ++j) access.save(i, j, state(i, j));
+    access.save_rows(shape.rows, 0, shape.columns, numbers.data(), shape.columns);
   }
   impl::count_tokens(shape, options);
 }

@@ -34,15 +34,14 @@ class penalised_runner {
   template <class Access>
   void operator()(walk const& w, Access const& state) {
     penalty_.load(w.head, [&](index i, index j) { return state.load(i, columns_ + j); });
-    view<T, 2> const held(held_.data(), rows_, columns_);
-    for (index i = 0; i < rows_; ++i)
-      for (index j = 0; j < columns_; ++j) held(i, j) = state.load(i, j);
+    state.load_rows(rows_, 0, columns_, held_.data(), columns_);
 
     for (index k = 0; k < w.count; k += directions_at_once) take(w.part(k, directions_at_once));
 
+    state.save_rows(rows_, 0, columns_, held_.data(), columns_);
     for (index i = 0; i < rows_; ++i) {
-      for (index j = 0; j < columns_; ++j) state.save(i, j, held(i, j));
-      for (index j = 0; j < rows_; ++j) state.save(i, columns_ + j, penalty_.factor()(i, j));
+      state.save_each(i, columns_, columns_ + rows_,
+                      [&](index j) { return penalty_.factor()(i, j); });
       if constexpr (fading_penalty<Op>)
         state.save(i, columns_ + rows_, i == 0 ? penalty_.log_left() : T(0));
     }
@@ -57,7 +56,8 @@ class penalised_runner {
         [](index, T) {});
     memory const s = op_.memory({directions, {1, w.count, 1, rows_}, {0, rows_, 0, 1}}, origin);
     state_view<T> const held{{held_.data(), {1, 1, rows_, columns_}, {0, 0, columns_, 1}}};
-    panel_runner<memory, Out, T>(s, output_, 0, columns_, 1)(w, 1, held, held);
+    panel_runner<memory, Out, T>(s, output_, 0, columns_, 1)(w, 1,
+                                                             {held, held, w.sequence, w.head});
   }
 
   Op const& op_;

@@ -79,10 +79,10 @@ class pole_state {
     if constexpr (requires { state.after; })
       if (!state.after.present()) return;
     for (index i = 0; i < rows(); ++i)
-      for (index j = 0; j < count_; ++j) {
+      state.save_each(i, first_, first_ + count_, [&](index j) {
         T const im = sums()[(2 * i + 1) * stride_ + j];
-        state.save(i, first_ + j, V(sums()[2 * i * stride_ + j], conjugated ? -im : im));
-      }
+        return V(sums()[2 * i * stride_ + j], conjugated ? -im : im);
+      });
     for (index slot = 0; slot < ring_rows_ * Ring::per_row; slot += Ring::per_row)
       for (index j = 0; j < count_; ++j) {
         V number = state.load(rows() + slot / Ring::per_row, first_ + j);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "wane/core/call/run_options.hpp"
@@ -10,7 +11,7 @@
 
 namespace wane::impl {
 
-// The state before and after a piece of a walk, element by element.
+// The state before and after a piece of a walk.
 template <class V, class State>
 struct state_access {
   state_view<State const> before;
@@ -26,25 +27,49 @@ struct state_access {
 
   // Columns [first, last) of `rows` rows, which lie `stride` apart in other memory.
   void load_rows(index rows, index first, index last, V* to, index stride) const {
-    for (index i = 0; i < rows; ++i)
-      for (index j = first; j < last; ++j) to[i * stride + j - first] = load(i, j);
+    if (!before.present() && stride == last - first)
+      return void(std::fill_n(to, rows * stride, V(0)));
+    for (index i = 0; i < rows; ++i, to += stride) load_row(i, first, last, to);
+  }
+  void load_row(index i, index first, index last, V* to) const {
+    index const count = last - first;
+    if (!before.present()) return void(std::fill_n(to, count, V(0)));
+    State const* const from = &before.values(sequence, head, i, first);
+    for_steps(before.values.stride[3], [&](auto step) {
+      for (index j = 0; j < count; ++j) to[j] = static_cast<V>(from[j * step]);
+    });
   }
   void save_rows(index rows, index first, index last, V const* from, index stride) const {
-    for (index i = 0; i < rows; ++i)
-      for (index j = first; j < last; ++j) save(i, j, from[i * stride + j - first]);
+    for (index i = 0; i < rows; ++i, from += stride) save_row(i, first, last, from);
+  }
+  void save_row(index i, index first, index last, V const* from) const {
+    save_each(i, first, last, [&](index j) { return from[j]; });
+  }
+  // Saves value(j - first) in column j.
+  template <class Value>
+  void save_each(index i, index first, index last, Value const& value) const {
+    if (!after.present()) return;
+    State* const to = &after.values(sequence, head, i, first);
+    for_steps(after.values.stride[3], [&](auto step) {
+      for (index j = 0; j < last - first; ++j) to[j * step] = static_cast<State>(value(j));
+    });
   }
 
   // Columns [first, last) of a state of one row.
   std::vector<V> load_columns(index first, index last) const {
-    std::vector<V> columns(static_cast<std::size_t>(last - first), V(0));
-    if (before.present())
-      for (index j = first; j < last; ++j)
-        columns[static_cast<std::size_t>(j - first)] = load(0, j);
+    std::vector<V> columns(static_cast<std::size_t>(last - first));
+    load_row(0, first, last, columns.data());
     return columns;
   }
   void save_columns(index first, std::vector<V> const& columns) const {
-    if (after.present())
-      for (V const& s : columns) save(0, first++, s);
+    save_row(0, first, first + static_cast<index>(columns.size()), columns.data());
+  }
+
+ private:
+  // body(step), where a step of 1 is a constant, so that loops become vectors.
+  template <class Body>
+  static void for_steps(index step, Body const& body) {
+    step == 1 ? body(std::integral_constant<index, 1>{}) : body(step);
   }
 };
 
