@@ -35,14 +35,20 @@ struct state_access {
     index const count = last - first;
     if (!before.present()) return void(std::fill_n(to, count, V(0)));
     State const* const from = &before.values(sequence, head, i, first);
-    for_steps(before.values.stride[3], [&](auto step) {
-      for (index j = 0; j < count; ++j) to[j] = static_cast<V>(from[j * step]);
+    index const step = before.values.stride[3];
+    if constexpr (std::is_same_v<State, V>)
+      if (step == 1) return void(std::copy_n(from, count, to));
+    for_step(step, [&](auto by) {
+      for (index j = 0; j < count; ++j) to[j] = static_cast<V>(from[j * by]);
     });
   }
   void save_rows(index rows, index first, index last, V const* from, index stride) const {
     for (index i = 0; i < rows; ++i, from += stride) save_row(i, first, last, from);
   }
   void save_row(index i, index first, index last, V const* from) const {
+    if constexpr (std::is_same_v<State, V>)
+      if (after.present() && after.values.stride[3] == 1)
+        return void(std::copy_n(from, last - first, &after.values(sequence, head, i, first)));
     save_each(i, first, last, [&](index j) { return from[j]; });
   }
   // Saves value(j - first) in column j.
@@ -50,7 +56,7 @@ struct state_access {
   void save_each(index i, index first, index last, Value const& value) const {
     if (!after.present()) return;
     State* const to = &after.values(sequence, head, i, first);
-    for_steps(after.values.stride[3], [&](auto step) {
+    for_step(after.values.stride[3], [&](auto step) {
       for (index j = 0; j < last - first; ++j) to[j * step] = static_cast<State>(value(j));
     });
   }
@@ -68,7 +74,7 @@ struct state_access {
  private:
   // body(step), where a step of 1 is a constant, so that loops become vectors.
   template <class Body>
-  static void for_steps(index step, Body const& body) {
+  static void for_step(index step, Body const& body) {
     step == 1 ? body(std::integral_constant<index, 1>{}) : body(step);
   }
 };
