@@ -50,6 +50,11 @@ TYPED_TEST(Elements, HaveTheSameBitsBesideAColumnThatResets) {
   for (index t = 0; t < 20; ++t)
     for (index h = 0; h < 2; ++h)
       for (index j = 1; j < 69; ++j) EXPECT_EQ(a.output(0, t, h, j), b.output(0, t, h, j)) << j;
+  for (index n = 0; n < 2 * rows; ++n)
+    for (index j = 1; j < 69; ++j) {
+      auto const at = static_cast<std::size_t>(n * columns + j);
+      EXPECT_EQ(a.state.values()[at], b.state.values()[at]) << j;
+    }
 }
 
 // Around the least decay, at resets, growing and of NaN, from states that are not all finite.

@@ -100,7 +100,7 @@ TEST(OneToken, OfManyPackedSequences) {
   memory<float> const m(1, 6, 2, 20, 40);
   std::vector<index> const starts{0, 1, 2, 3, 3, 4, 6};
   wane::gla<float, wane::token_view<float const>> const op(m.in(), m.gate());
-  recurrent_state<float> state(op, 6), kept(op, 6);
+  recurrent_state<float> state(op, 6);
   fill(state);
   tensor<float> y(1, 6, 2, 40), z(1, 6, 2, 40);
   recurrent_state<float> after = state;

@@ -53,9 +53,9 @@ struct view {
 
   template <class... Indices>
   requires(sizeof...(Indices) == Rank) WANE_HOST_DEVICE T& operator()(Indices... at) const {
-    index const indices[] = {static_cast<index>(at)...};
     index offset = 0;
-    for (int i = 0; i < Rank; ++i) offset += indices[i] * stride[i];
+    int i = 0;
+    ((offset += static_cast<index>(at) * stride[i++]), ...);
     return data[offset];
   }
 

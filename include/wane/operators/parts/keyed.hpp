@@ -125,7 +125,8 @@ class keyed_memory {
  protected:
   // The place of the query and key heads that a value head reads.
   WANE_INLINE place<> shared_of(place<> where) const {
-    if (!shares_heads_) return where;  // a division takes as long as reading a key
+    // Not a group of 1: g++ drops that test, because x / 1 is x, and divides.
+    if (!shares_heads_) return where;
     return where.with_head(tiled_ ? where.head % group_ : where.head / group_);
   }
 

@@ -234,8 +234,7 @@ class series_runner {
       x[n].factor = factor_of(decay_from_log(x[n].factor));
       scan_vector<C, held::whole>(x[n]);
       state = repeat_last<C>(state);
-      state = states[n] =
-          multiply_add(decay.whole, state, multiply_add(decay.rest, state, x[n].drive));
+      state = states[n] = carried_without_reset(decay, state, x[n].drive);
     });
   }
 

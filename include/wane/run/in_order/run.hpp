@@ -9,6 +9,7 @@
 
 namespace wane::impl {
 
+// Runs one walk on a copy of the state.
 template <diagonal_recurrence Op, class Out, class State>
 void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output,
                    state_access<accumulate_type<Op>, State> const& access) {

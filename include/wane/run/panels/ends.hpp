@@ -94,6 +94,7 @@ class adjoint_ends {
   [[gnu::noinline]] void load_state(state_view<State> const& from, walk const& w, index row_stride,
                                     T* state) const {
     std::fill_n(state, rows_ * row_stride, T(0));
+    if (!from.present()) return;
     state_access<T, std::remove_const_t<State>> const access{from, {}, w.sequence, w.head};
     access.load_rows(rows_, 0, columns_.last, state, row_stride);
   }

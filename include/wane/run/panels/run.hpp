@@ -231,10 +231,10 @@ void run_token(Op const& op, walk w, sequence_view<Out> const& output, panel_sha
 template <runs_in_panels Op, class Out, class State>
 void run_panels(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
   using T = accumulate_type<Op>;
-  using panels = panel_runner<Op, Out, State>;
+  using in_chunks = panel_runner<Op, Out, State>;
   recurrence_shape const shape = op.shape();
   // A denominator divides all columns, so one task takes all of them.
-  index const strip = normalised_recurrence<Op> ? shape.columns : panels::panels::strip;
+  index const strip = normalised_recurrence<Op> ? shape.columns : in_chunks::panels::strip;
   int const threads = threads_to_use(options.threads);
   index const sequences = sequences_of(shape, options.packed);
   panel_shares const shares(shape, sequences, threads, strip);
@@ -244,7 +244,7 @@ void run_panels(Op const& op, sequence_view<Out> const& output, run_options<Stat
     panel_share const share = shares[task % count];
     walk const w =
         walk_of(task / count * shape.heads + share.head, shape, options, options.initial.positions);
-    std::optional<panels> runner;
+    std::optional<in_chunks> runner;
     for_each_part<T>(w, options, [&](walk const& part, auto state) {
       if (part.count == 1 && reads_lanes<Op> && in_lanes)
         return run_token(op, part, output, share, state);

@@ -20,7 +20,8 @@ struct token_columns {
   typename Form::vector value[R], erased[R], y[R];
 };
 
-// Rows of a state, `stride` apart, and the terms of a token for them.
+// Rows of a state, `stride` apart, and the terms of a token for them. Functions take it by
+// reference: the copy of a call would wait for the stores of its fields (docs/design.md).
 template <class T>
 struct token_rows_of_state {
   term_array<T> terms;

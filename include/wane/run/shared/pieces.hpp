@@ -38,9 +38,7 @@ struct state_access {
     index const step = before.values.stride[3];
     if constexpr (std::is_same_v<State, V>)
       if (step == 1) return void(std::copy_n(from, count, to));
-    for_step(step, [&](auto by) {
-      for (index j = 0; j < count; ++j) to[j] = static_cast<V>(from[j * by]);
-    });
+    for (index j = 0; j < count; ++j) to[j] = static_cast<V>(from[j * step]);
   }
   void save_rows(index rows, index first, index last, V const* from, index stride) const {
     for (index i = 0; i < rows; ++i, from += stride) save_row(i, first, last, from);
@@ -56,9 +54,8 @@ struct state_access {
   void save_each(index i, index first, index last, Value const& value) const {
     if (!after.present()) return;
     State* const to = &after.values(sequence, head, i, first);
-    for_step(after.values.stride[3], [&](auto step) {
-      for (index j = 0; j < last - first; ++j) to[j * step] = static_cast<State>(value(j));
-    });
+    index const step = after.values.stride[3];
+    for (index j = 0; j < last - first; ++j) to[j * step] = static_cast<State>(value(j));
   }
 
   // Columns [first, last) of a state of one row.
@@ -69,13 +66,6 @@ struct state_access {
   }
   void save_columns(index first, std::vector<V> const& columns) const {
     save_row(0, first, first + static_cast<index>(columns.size()), columns.data());
-  }
-
- private:
-  // body(step), where a step of 1 is a constant, so that loops become vectors.
-  template <class Body>
-  static void for_step(index step, Body const& body) {
-    step == 1 ? body(std::integral_constant<index, 1>{}) : body(step);
   }
 };
 
