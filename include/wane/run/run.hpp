@@ -5,6 +5,41 @@
 #include "wane/run/runners.hpp"
 #include "wane/run/shared/positions.hpp"
 
+namespace wane::impl {
+
+// The public functions hand their arguments on by reference: to copy a view whose numbers have just
+// been stored takes as long as ten small instructions.
+template <class Op, class Out, class State>
+void run_checked(Op const& op, sequence_view<Out> const& output,
+                 run_options<State> const& options) {
+  check_run(op, output, options);
+  run_by_table(op, output, options);
+  count_tokens(op.shape(), options);
+}
+
+template <class Op, class Out, class State>
+void step_checked(Op const& op, sequence_view<Out> const& output, state_view<State> const& state,
+                  step_options const& options) {
+  recurrence_shape const shape = checked_shape(op);
+  check("output", output, output_shape_of(op));
+  require(state.present(), "state has no data; step needs a state to update");
+  check_sequences({}, options.lengths, shape.batch, shape.time);
+  check_state("state", state, shape.batch, shape);
+  check_positions("state", op, state);
+  walk_options const ways{.lengths = options.lengths};
+  // A number costs 2 to 12 times what it costs in a run.
+  int const threads = threads_for(8 * numbers_advanced(shape), options.threads);
+  for_each_task(shape.batch * shape.heads, threads, [&](index i) {
+    walk const w = walk_of(i, shape, ways, state.positions);
+    step_by_table(op, w, output, state_of(state, w.sequence, w.head));
+  });
+  if (state.positions)
+    for (index n = 0; n < shape.batch; ++n)
+      state.positions[n] += tokens_of(n, shape.time, {}, options.lengths).end;
+}
+
+}  // namespace wane::impl
+
 namespace wane {
 
 //   run(op, output, run_options<float>{.initial = state, .final = state});
@@ -15,7 +50,8 @@ namespace wane {
 // type and strides; otherwise inputs and outputs do not overlap.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out = output_type<Op>, class State = accumulate_type<Op>>
-void run(Op const& op, sequence_view<Out> output, run_options<State> const& options = {}) {
+WANE_HOST_INLINE void run(Op const& op, sequence_view<Out> output,
+                          run_options<State> const& options = {}) {
   static_assert(is_complex<Out> || !is_complex<output_type<Op>>,
                 "wane::run: the outputs are complex; a view of real numbers cannot take them");
   static_assert(diagonal_recurrence<Op>,
@@ -24,9 +60,7 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
                 "advance(place, state, write); see wane/core/recurrence/recurrence.hpp");
   static_assert(!std::is_const_v<Out>,
                 "wane::run: the output is a view of constants; it must be writable");
-  impl::check_run(op, output, options);
-  impl::run_by_table(op, output, options);
-  impl::count_tokens(op.shape(), options);
+  impl::run_checked(op, output, options);
 }
 
 //   step(op, output, state);  // of one token, in a stream
@@ -35,35 +69,20 @@ void run(Op const& op, sequence_view<Out> output, run_options<State> const& opti
 // [B, T, H, columns] receives y. Allocates nothing, but for pairs with over 1024 outputs a head.
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out = output_type<Op>, class State = accumulate_type<Op>>
-void step(Op const& op, sequence_view<Out> output, state_view<State> state,
-          step_options const& options = {}) {
+WANE_HOST_INLINE void step(Op const& op, sequence_view<Out> output, state_view<State> state,
+                           step_options const& options = {}) {
   static_assert(is_complex<Out> || !is_complex<output_type<Op>>,
                 "wane::step: the outputs are complex; a view of real numbers cannot take them");
   static_assert(diagonal_recurrence<Op>,
                 "wane::step: this type is no recurrence; it needs shape() "
                 "and at(place), which gives a token with value(j), or shape() and its own "
                 "advance(place, state, write); see wane/core/recurrence/recurrence.hpp");
-  recurrence_shape const shape = impl::checked_shape(op);
-  check("output", output, output_shape_of(op));
-  require(state.present(), "state has no data; step needs a state to update");
-  impl::check_sequences({}, options.lengths, shape.batch, shape.time);
-  impl::check_state("state", state, shape.batch, shape);
-  impl::check_positions("state", op, state);
-  run_options<State> const ways{.lengths = options.lengths};
-  // A number costs 2 to 12 times what it costs in a run.
-  int const threads = impl::threads_for(8 * impl::numbers_advanced(shape), options.threads);
-  impl::for_each_task(shape.batch * shape.heads, threads, [&](index i) {
-    impl::walk const w = impl::walk_of(i, shape, ways, state.positions);
-    impl::step_by_table(op, w, output, impl::state_of(state, w.sequence, w.head));
-  });
-  if (state.positions)
-    for (index n = 0; n < shape.batch; ++n)
-      state.positions[n] += impl::tokens_of(n, shape.time, {}, options.lengths).end;
+  impl::step_checked(op, output, state, options);
 }
 
 template <class Op, class Out = output_type<Op>, class State = accumulate_type<Op>>
-void step(Op const& op, sequence_view<Out> output, recurrent_state<State>& state,
-          step_options const& options = {}) {
+WANE_HOST_INLINE void step(Op const& op, sequence_view<Out> output, recurrent_state<State>& state,
+                           step_options const& options = {}) {
   step(op, output, state_view<State>(state), options);
 }
 

@@ -11,7 +11,10 @@ namespace {
 class GpuChunks : public support::OnDevice {
  protected:
   support::chunk_cases<support::device_runner> cases;
+  support::chunk_cases<support::device_runner_of<64>> narrow;
+  support::chunk_cases<support::device_runner_of<128>> wide;
   support::chunk_adjoint_cases<support::device_runner> back;
+  support::chunk_adjoint_cases<support::device_runner_of<128>> wide_back;
 };
 
 TEST_F(GpuChunks, AreTheRecurrenceOfAHeadThatFades) {
@@ -21,21 +24,21 @@ TEST_F(GpuChunks, AreTheRecurrenceOfAHeadThatFades) {
   cases.gated_delta_net<float>({.time = 50, .rows = 256, .columns = 130});
 }
 TEST_F(GpuChunks, AreTheRecurrenceOfRowsThatFadeAndEraseElsewhere) {
-  cases.rwkv7<wane::float16>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
-  cases.rwkv7<wane::float16>({.time = 100, .rows = 61, .columns = 5}, true);
+  narrow.rwkv7<wane::float16>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
+  narrow.rwkv7<wane::float16>({.time = 100, .rows = 61, .columns = 5}, true);
 }
 TEST_F(GpuChunks, AreTheRecurrenceOfRowsThatFadeInBfloat16) {
-  cases.kimi<wane::bfloat16>({.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 128});
-  cases.kimi<wane::bfloat16>({.time = 100, .rows = 61, .columns = 5}, true);
+  wide.kimi<wane::bfloat16>({.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 128});
+  wide.kimi<wane::bfloat16>({.time = 100, .rows = 101, .columns = 5}, true);
 }
 TEST_F(GpuChunks, AreTheRecurrenceInSegments) {
   cases.gated_delta_net<float>({.time = 3001, .heads = 1, .rows = 64, .columns = 64});
-  cases.rwkv7<wane::float16>({.time = 3001, .heads = 2, .rows = 64, .columns = 70});
+  narrow.rwkv7<wane::float16>({.time = 3001, .heads = 2, .rows = 64, .columns = 70});
 }
 TEST_F(GpuChunks, AreATokenOfTheRecurrence) {
   cases.gated_delta_net<float>({.batch = 70, .time = 1, .rows = 64, .columns = 64});
   cases.gated_delta_net<float>({.batch = 3, .time = 1, .rows = 200, .columns = 130});
-  cases.rwkv7<wane::float16>({.batch = 3, .time = 1, .rows = 64, .columns = 70});
+  narrow.rwkv7<wane::float16>({.batch = 3, .time = 1, .rows = 64, .columns = 70});
   cases.forget_in_one_token();
 }
 TEST_F(GpuChunks, HaveTheAdjointOfTheRecurrence) {
@@ -46,7 +49,7 @@ TEST_F(GpuChunks, HaveTheAdjointOfTheRecurrence) {
   back.gated_delta_net<float>({.time = 3001, .heads = 1, .rows = 64, .columns = 64});
 }
 TEST_F(GpuChunks, HaveTheAdjointOfRowsThatFadeInBfloat16) {
-  back.kimi<wane::bfloat16>({.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 128});
+  wide_back.kimi<wane::bfloat16>({.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 128});
 }
 TEST_F(GpuChunks, ForgetWhatIsNoNumberWhereTheyReset) {
   cases.forget_what_is_no_number(), cases.keep_what_is_no_number();

@@ -1,5 +1,7 @@
-// The kernels of penalties on a GPU: the bodies of penalty_emulated_test.cpp for real.
+// The kernels of penalties on a GPU: the bodies of penalty_emulated_test.cpp and of
+// penalty_adjoint_emulated_test.cpp for real. One file, because the adjoint has the kernels of a run.
 // SPDX-License-Identifier: MIT
+#include "cuda/chunks/adjoint_cases.hpp"
 #include "cuda/penalty/cases.hpp"
 #include "support/on_device.cuh"
 
@@ -7,10 +9,14 @@ namespace {
 
 using enum wane::write_rule;
 
-// Two operators: each takes nvcc a minute.
+// Two operators, which take nvcc minutes; the one that fades has kernels of at most 64 rows.
 class GpuPenalties : public support::OnDevice {
  protected:
+  using narrow_runner = support::device_runner_of<64>;
   support::penalty_cases<support::device_runner> cases;
+  support::penalty_cases<narrow_runner> narrow;
+  support::chunk_adjoint_cases<support::device_runner> back;
+  support::chunk_adjoint_cases<narrow_runner> narrow_back;
 };
 
 TEST_F(GpuPenalties, AreThoseOfTheRecurrence) {
@@ -25,8 +31,20 @@ TEST_F(GpuPenalties, AreThoseOfTheRecurrenceInSegments) {
 }
 TEST_F(GpuPenalties, AreThoseOfTheRecurrenceWhereTheyFade) {
   for (bool given : {false, true})
-    cases.fading_vla<float, unit>({.time = 301, .rows = 61, .columns = 5}, true, given);
+    narrow.fading_vla<float, unit>({.time = 301, .rows = 61, .columns = 5}, true, given);
 }
-TEST_F(GpuPenalties, AreThoseOfPackedSequences) { cases.pack_penalised<float>(); }
+TEST_F(GpuPenalties, AreThoseOfPackedSequences) { narrow.pack_penalised<float>(); }
+
+TEST_F(GpuPenalties, HaveTheAdjointOfTheRecurrence) {
+  back.vla<float, rls>({});
+  back.vla<float, rls>({.batch = 2, .time = 301, .heads = 3, .rows = 64, .columns = 64});
+  back.vla<float, rls>({.time = 100, .rows = 128, .columns = 70});
+  back.vla<float, rls>({.time = 3001, .heads = 2, .rows = 64, .columns = 64});
+}
+TEST_F(GpuPenalties, HaveTheAdjointOfTheRecurrenceWhereTheyFade) {
+  for (bool given : {false, true})
+    narrow_back.fading_vla<float, unit>({.time = 301, .rows = 61, .columns = 5}, true, given);
+}
+TEST_F(GpuPenalties, HaveTheAdjointOfPackedSequences) { narrow_back.pack_penalised<float>(); }
 
 }  // namespace

@@ -37,17 +37,23 @@ consteval void check_terms() {
                 "wane: decays must be of the type the recurrence computes in, that of its values");
 }
 
+// Throws wane::error for the first bad extent of an operator.
+inline void refuse_extents(recurrence_shape const& shape, index columns) {
+  index const extents[] = {shape.batch, shape.time, shape.heads, shape.rows, columns};
+  char const* const names[] = {"batch", "time", "heads", "rows", "columns"};
+  for (int i = 0; i < 5; ++i)
+    require(extents[i] >= (i == 1 ? 0 : 1), "the operator has ", names[i], " ", extents[i],
+            "; it must be ", i == 1 ? "0 or more" : "1 or more");
+}
+
 // The shape of an operator. Throws wane::error for bad extents or absent tensors; reads no data.
 template <class Op>
 recurrence_shape checked_extents(Op const& op) {
   if constexpr (affine_recurrence<Op>) check_terms<Op>();
   recurrence_shape const shape = op.shape();
   index const columns = output_shape_of(op).columns;
-  index const extents[] = {shape.batch, shape.time, shape.heads, shape.rows, columns};
-  char const* const names[] = {"batch", "time", "heads", "rows", "columns"};
-  for (int i = 0; i < 5; ++i)
-    require(extents[i] >= (i == 1 ? 0 : 1), "the operator has ", names[i], " ", extents[i],
-            "; it must be ", i == 1 ? "0 or more" : "1 or more");
+  if (std::min({shape.batch, shape.time + 1, shape.heads, shape.rows, columns}) < 1)
+    refuse_extents(shape, columns);
   if constexpr (channelwise<Op>)
     require(shape.rows == 1, "the operator has rows ", shape.rows,
             "; a channelwise recurrence has 1: each column is one of its own");

@@ -40,6 +40,7 @@ struct all_threads {
 
 // threads_to_use, but fewer where each would have less than the least work to do.
 inline int threads_for(double work, int asked) {
+  if (asked == 1) return 1;
   double const least = least_work_of_a_thread.load(std::memory_order_relaxed);
   int const threads = threads_to_use(asked);
   return work < least * threads ? std::max(1, static_cast<int>(work / least)) : threads;

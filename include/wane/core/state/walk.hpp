@@ -32,6 +32,13 @@ struct walk {
   }
 };
 
+// What walk_of needs of the options of a run.
+struct walk_options {
+  packed_sequences packed = {};
+  std::span<index const> lengths = {};
+  wane::direction direction = wane::direction::forward;
+};
+
 // Walk number i of a run, 0 <= i < sequences x heads. `options` has the fields packed, lengths and
 // direction of run_options. `positions` holds the tokens that each sequence has seen; null means 0.
 template <class Options>
