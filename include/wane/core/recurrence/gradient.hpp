@@ -49,11 +49,12 @@ struct token_gradient {
   V decay, direct;
 };
 // Each array has `rows` numbers, and the sink may overwrite them. Gradients of absent terms are
-// zero. in_lanes: the layout of the operator and of its gradients allows lanes of rows.
+// zero. in_lanes: the layout of the operator and of its gradients allows lanes of rows. It converts
+// to bool.
 template <class V>
 struct all_gradients {
   index rows;
-  bool in_lanes;
+  impl::row_access in_lanes;
   V *decay, *key, *query, *erase_read, *erase_write;
   token_gradient<V> whole;
 };

@@ -9,6 +9,7 @@
 #include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 #include "wane/run/shared/pieces.hpp"
+#include "wane/run/shared/stores.hpp"
 
 namespace wane::impl {
 
@@ -30,7 +31,7 @@ class adjoint_ends {
         gradients_(gradients),
         rows_(recurrence_shape(op.shape()).rows),
         columns_{0, recurrence_shape(op.shape()).columns},
-        in_lanes_(in_lanes) {}
+        in_lanes_(in_lanes, gradients_are_large<T>(op.shape())) {}
 
   bool in_lanes() const { return in_lanes_; }
 
@@ -69,7 +70,8 @@ class adjoint_ends {
     index j = 0, last = columns_.last;
     if constexpr (Lanes && takes_columns<Sink, lanes<width>, vector>)
       if (in_lanes_) {
-        for (; j + width <= last; j += width) sink.column(lanes<width>{j}, vector::load(value + j));
+        for (; j + width <= last; j += width)
+          sink.column(lanes<width>{j, in_lanes_.past_caches}, vector::load(value + j));
         if (j < last)
           sink.column(partial_lanes<width>{j, static_cast<int>(last - j)}, vector::load(value + j));
         return;
@@ -112,7 +114,7 @@ class adjoint_ends {
   Gradients const gradients_;
   index rows_;
   panel_columns<T, 1> columns_;
-  bool in_lanes_;
+  row_access in_lanes_;  // of gradients by row, and by column
 };
 
 }  // namespace wane::impl
