@@ -55,10 +55,10 @@ struct terms_in_arrays {
   using vector = typename Form::vector;
   term_array<typename Form::scalar> first;
 
-  WANE_HOST_INLINE vector term(auto kind, auto t, index i, int) const {
+  WANE_HOST_INLINE vector term(auto kind, auto t, index i) const {
     return vector::load(first.of(kind) + at(i, term_kinds, t));
   }
-  WANE_HOST_INLINE split_decay<vector> decay(auto t, index i, int) const {
+  WANE_HOST_INLINE split_decay<vector> decay(auto t, index i) const {
     index const part = at(i, 2, t);
     return {vector::load(first.part(0) + part), vector::load(first.part(1) + part)};
   }
@@ -106,8 +106,8 @@ struct pair_sums {
   }
 };
 
-// Fills reads, writes, products and decays of a chunk. x.term(kind, t, i, count) and x.decay(t, i,
-// count) are vectors of rows i to i + count - 1 of token t. If `terms` is given, it receives the
+// Fills reads, writes, products and decays of a chunk. x.term(kind, t, i) and x.decay(t, i) are
+// vectors of the rows of token t from i on. If `terms` is given, it receives the
 // terms as they are, not faded: [row / width][kind][token][width]. x is a copy that no store can
 // change.
 template <class Form, bool Strictly, class Source, class T = typename Form::scalar>
@@ -122,26 +122,25 @@ template <class Form, bool Strictly, class Source, class T = typename Form::scal
   pair_sums sum;
   split_decay<vector> all{one, zero};
   vector factor[tokens];
-  auto const take_decays = [&](index first, int present) WANE_INLINE_LAMBDA {
+  auto const take_decays = [&](index first) WANE_INLINE_LAMBDA {
     all = {one, zero};
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
-      split_decay<vector> const w = x.decay(t, first, present);
+      split_decay<vector> const w = x.decay(t, first);
       factor[t] = factor_of(w);
       all = {all.whole * w.whole, multiply_add(all.whole, w.rest, all.rest * factor[t])};
     });
     chunk.resets |= !all_below(zero, at_least(all.whole, -all.whole));
   };
   if constexpr (Form::fading == fading::head) {
-    take_decays(0, width);
+    take_decays(0);
     chunk.whole = all.whole[0], chunk.rest = all.rest[0];
   }
   chunk.reads = reads, chunk.writes = writes;
   for (index i = 0; i < rows; i += width) {
-    int const present = static_cast<int>(at_most(index{width}, rows - i));
-    if constexpr (Form::fading == fading::row) take_decays(i, present);
+    if constexpr (Form::fading == fading::row) take_decays(i);
     vector key[tokens], query[tokens], erase_read[tokens], erase_write[tokens];
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
-      auto const term = [&](auto kind) WANE_INLINE_LAMBDA { return x.term(kind, t, i, present); };
+      auto const term = [&](auto kind) WANE_INLINE_LAMBDA { return x.term(kind, t, i); };
       key[t] = term(term_constant<key_term>{}), query[t] = term(term_constant<query_term>{});
       if constexpr (erases) erase_read[t] = term(term_constant<erase_read_term>{});
       if constexpr (general) erase_write[t] = term(term_constant<erase_write_term>{});

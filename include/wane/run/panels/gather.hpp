@@ -85,7 +85,7 @@ class term_gatherer {
     }
     constexpr bool strictly = strictly_causal<Token>;
     if constexpr (rows_in_lanes)
-      if (in_lanes_ && count == tokens) {
+      if (in_lanes_ && count == tokens && rows_ % width == 0) {
         make_chunk<form, strictly>(terms_in_lanes{*this, x}, rows_, reads, writes, terms, chunk);
         return chunk;
       }
@@ -135,16 +135,18 @@ class term_gatherer {
   }
 
  private:
-  // The terms of four tokens whose rows come in lanes.
+  // The terms of four tokens whose rows come in lanes and fill whole vectors. No branch asks how
+  // many rows there are: a compiler takes the addresses of tensors out of a loop only where they
+  // are used without a condition.
   struct terms_in_lanes {
     term_gatherer const& gather;
     std::array<Token, tokens> const& x;
 
-    WANE_HOST_INLINE vector term(auto kind, auto t, index i, int count) const {
-      return term_at<true>(kind, x[t], i, count);
+    WANE_HOST_INLINE vector term(auto kind, auto t, index i) const {
+      return term_at<true>(kind, x[t], i, width);
     }
-    WANE_HOST_INLINE split_decay<vector> decay(auto t, index i, int count) const {
-      return gather.template decay_at<true>(x[t], i, count);
+    WANE_HOST_INLINE split_decay<vector> decay(auto t, index i) const {
+      return gather.template decay_at<true>(x[t], i, width);
     }
   };
 
