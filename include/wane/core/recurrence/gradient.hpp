@@ -49,12 +49,11 @@ struct token_gradient {
   V decay, direct;
 };
 // Each array has `rows` numbers, and the sink may overwrite them. Gradients of absent terms are
-// zero. in_lanes: the layout of the operator and of its gradients allows lanes of rows. It converts
-// to bool.
+// zero. in_lanes: the layout of the operator and of its gradients allows lanes of rows.
 template <class V>
 struct all_gradients {
   index rows;
-  impl::row_access in_lanes;
+  bool in_lanes;
   V *decay, *key, *query, *erase_read, *erase_write;
   token_gradient<V> whole;
 };

@@ -6,13 +6,11 @@
 
 namespace wane {
 
-// The W columns from `first` on, one in each lane. past_caches: a view writes them past the caches
-// where they are aligned.
+// The W columns from `first` on, one in each lane.
 template <int W>
 struct lanes {
   static constexpr int width = W;
   index first;
-  bool past_caches = false;
 };
 
 // The `count` < W columns from `first` on; the other lanes hold zeros and are not stored.
@@ -65,16 +63,3 @@ struct place {
 };
 
 }  // namespace wane
-
-namespace wane::impl {
-
-// Whether rows are taken in lanes, and whether what is written in lanes goes past the caches.
-struct row_access {
-  bool in_lanes, past_caches;
-
-  WANE_HOST_DEVICE constexpr row_access(bool lanes, bool past = false)
-      : in_lanes(lanes), past_caches(past) {}
-  WANE_HOST_DEVICE constexpr operator bool() const { return in_lanes; }
-};
-
-}  // namespace wane::impl

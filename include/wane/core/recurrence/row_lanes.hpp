@@ -12,14 +12,13 @@ namespace wane {
 //   for_row_lanes<T>(in_lanes, rows, [&](auto i) { sum.add(row_at(a, i), row_at(b, i)); });
 //
 // Calls body(i) for all rows. Where `in_lanes`, i is lanes of rows as long as whole vectors are
-// left; otherwise, and for the rest, i is an index. in_lanes is a bool, or comes from a runner.
+// left; otherwise, and for the rest, i is an index.
 template <class T, class Body>
-WANE_INLINE void for_row_lanes(impl::row_access in_lanes, index rows, Body const& body) {
+WANE_INLINE void for_row_lanes(bool in_lanes, index rows, Body const& body) {
   index i = 0;
   if constexpr (fits_simd<T>)
     if (in_lanes)
-      for (; i + simd_width<T> <= rows; i += simd_width<T>)
-        body(lanes<simd_width<T>>{i, in_lanes.past_caches});
+      for (; i + simd_width<T> <= rows; i += simd_width<T>) body(lanes<simd_width<T>>{i});
   for (; i < rows; ++i) body(i);
 }
 

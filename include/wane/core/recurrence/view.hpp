@@ -116,12 +116,7 @@ struct view {
   }
   template <class V, int W>
   WANE_HOST_INLINE void write(place<index> at, lanes<W> columns, simd<V, W> value) const {
-    if (!data) return;
-    T* const to = element(at, 0) + columns.first;
-    if constexpr (std::is_same_v<wide, value_type>)
-      if (columns.past_caches && reinterpret_cast<std::uintptr_t>(to) % (W * sizeof(T)) == 0)
-        return impl::stream(to, convert<wide>(value));
-    save(to, value);
+    if (data) save(element(at, 0) + columns.first, value);
   }
   template <class V, int W>
   WANE_HOST_INLINE void write(place<index> at, partial_lanes<W> columns, simd<V, W> value) const {

@@ -187,7 +187,7 @@ class keyed_memory {
   // Adjoint of x f, f = scale / sqrt(|x|^2 + epsilon): removes the part of the gradient along x.
   template <class V>
   WANE_HOST_CALL void give(terms const& x, sequence_view<Io const> const& from,
-                           sequence_view<Io> const& to, V const* gradient, row_access in_lanes,
+                           sequence_view<Io> const& to, V const* gradient, bool in_lanes,
                            Accumulate factor, Accumulate scale) const {
     if (!to.data) return;
     auto const row = [&](auto i) WANE_INLINE_LAMBDA {

@@ -82,7 +82,6 @@ class panels_adjoint {
       }
     for (index h = 0; h < heads_; ++h)
       ends_.save_state(options.initial_gradient, of_head(h), row_stride_, cotangent(h));
-    stream_fence();
   }
 
  private:

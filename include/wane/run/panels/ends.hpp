@@ -9,7 +9,6 @@
 #include "wane/run/shared/gradients.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 #include "wane/run/shared/pieces.hpp"
-#include "wane/run/shared/stores.hpp"
 
 namespace wane::impl {
 
@@ -31,7 +30,7 @@ class adjoint_ends {
         gradients_(gradients),
         rows_(recurrence_shape(op.shape()).rows),
         columns_{0, recurrence_shape(op.shape()).columns},
-        in_lanes_(in_lanes, gradients_are_large<T>(op.shape())) {}
+        in_lanes_(in_lanes) {}
 
   bool in_lanes() const { return in_lanes_; }
 
@@ -70,8 +69,7 @@ class adjoint_ends {
     index j = 0, last = columns_.last;
     if constexpr (Lanes && takes_columns<Sink, lanes<width>, vector>)
       if (in_lanes_) {
-        for (; j + width <= last; j += width)
-          sink.column(lanes<width>{j, in_lanes_.past_caches}, vector::load(value + j));
+        for (; j + width <= last; j += width) sink.column(lanes<width>{j}, vector::load(value + j));
         if (j < last)
           sink.column(partial_lanes<width>{j, static_cast<int>(last - j)}, vector::load(value + j));
         return;
@@ -114,7 +112,7 @@ class adjoint_ends {
   Gradients const gradients_;
   index rows_;
   panel_columns<T, 1> columns_;
-  row_access in_lanes_;  // of gradients by row, and by column
+  bool in_lanes_;
 };
 
 }  // namespace wane::impl

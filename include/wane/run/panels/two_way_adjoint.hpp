@@ -75,7 +75,6 @@ class two_way_adjoint {
     ends_.load_state(options.final_gradient, walk_, row_stride_, state_.data());
     for (index c = chunks_ - 1; c >= 0; --c) come_back(c);
     ends_.save_state(options.initial_gradient, walk_, row_stride_, state_.data());
-    stream_fence();
   }
 
  private:

@@ -41,7 +41,7 @@ struct head_gradients {
 // Calls the members of a sink for one token. g holds five arrays of gradients by row, `stride`
 // apart: decay, key, query, erase_read, erase_write.
 template <class Sink, class T>
-void give_rows(Sink const& sink, index rows, index stride, row_access in_lanes, T* g,
+void give_rows(Sink const& sink, index rows, index stride, bool in_lanes, T* g,
                token_gradient<T> const& whole) {
   index const n = stride;
   if constexpr (takes_rows<Sink, T>)

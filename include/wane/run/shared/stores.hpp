@@ -34,14 +34,6 @@ bool is_large(recurrence_shape const& shape) {
   return numbers * static_cast<index>(3 * sizeof(Out)) >= streaming_bytes;
 }
 
-// Whether an adjoint writes gradients past the caches: it reads and writes about eight tensors,
-// four of rows and four of columns.
-template <class T>
-bool gradients_are_large(recurrence_shape const& shape) {
-  index const numbers = shape.batch * shape.time * shape.heads * (shape.rows + shape.columns);
-  return fits_simd<T> && numbers * static_cast<index>(4 * sizeof(T)) >= streaming_bytes;
-}
-
 template <class Op, class Out>
 store_by choose_stores(Op const& op, sequence_view<Out> const& output) {
   if (!(layout_of(op) & layout_of(output)).columns) return store_by::number;
