@@ -103,7 +103,7 @@ struct device_runner_of {
                            options.packed.starts.size()};
     std::size_t const bytes = wane::cuda::workspace_bytes(near, there);
     wane::cuda::run<MostRows>(wane::cuda::stream{}, near, copies.of(output),
-                    wane::cuda::workspace{copies.allocate(bytes), bytes}, there);
+                              wane::cuda::workspace{copies.allocate(bytes), bytes}, there);
     wane::cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     copies.bring_back(output.data);
     copies.bring_back(options.final.values.data);
@@ -124,8 +124,8 @@ struct device_runner_of {
                            options.packed.starts.size()};
     std::size_t const bytes = wane::cuda::adjoint_workspace_bytes(near, there);
     wane::cuda::adjoint<MostRows>(wane::cuda::stream{}, near, copies.of(output_gradient),
-                        moved(gradients, copies),
-                        wane::cuda::workspace{copies.allocate(bytes), bytes}, there);
+                                  moved(gradients, copies),
+                                  wane::cuda::workspace{copies.allocate(bytes), bytes}, there);
     wane::cuda::throw_on_error(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     copies.bring_all_back();
   }

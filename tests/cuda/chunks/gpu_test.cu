@@ -49,7 +49,8 @@ TEST_F(GpuChunks, HaveTheAdjointOfTheRecurrence) {
   back.gated_delta_net<float>({.time = 3001, .heads = 1, .rows = 64, .columns = 64});
 }
 TEST_F(GpuChunks, HaveTheAdjointOfRowsThatFadeInBfloat16) {
-  wide_back.kimi<wane::bfloat16>({.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 128});
+  wide_back.kimi<wane::bfloat16>(
+      {.batch = 2, .time = 301, .heads = 3, .rows = 128, .columns = 128});
 }
 TEST_F(GpuChunks, ForgetWhatIsNoNumberWhereTheyReset) {
   cases.forget_what_is_no_number(), cases.keep_what_is_no_number();

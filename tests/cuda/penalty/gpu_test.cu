@@ -1,5 +1,5 @@
-// The kernels of penalties on a GPU: the bodies of penalty_emulated_test.cpp and of
-// penalty_adjoint_emulated_test.cpp for real. One file, because the adjoint has the kernels of a run.
+// The kernels of penalties on a GPU: the bodies of penalty/emulated_test.cpp and of
+// penalty/adjoint_emulated_test.cpp for real. One file: the adjoint has the kernels of a run.
 // SPDX-License-Identifier: MIT
 #include "cuda/chunks/adjoint_cases.hpp"
 #include "cuda/penalty/cases.hpp"

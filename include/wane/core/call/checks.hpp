@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/core/recurrence/poles.hpp"
