@@ -24,8 +24,6 @@ joined=-DWANE_JOINED_TESTS=8
 late="--param=ggc-min-expand=100 --param=ggc-min-heapsize=2000000"
 # The tests need no debug information, which costs a seventh of g++ and a tenth of clang++.
 plain="-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g0 -DWANE_NO_FORCED_INLINE"
-# What nvcc hands to g++; GPU code is the same.
-plain_host="-DCMAKE_CUDA_FLAGS_RELWITHDEBINFO=-O1 -DWANE_NO_FORCED_INLINE"
 
 wane_stage "g++: build"
 CXX=g++ cmake --preset dev $joined "$plain" -DCMAKE_CXX_FLAGS="$late"
@@ -47,7 +45,7 @@ if wane_has_program nvcc; then
   wane_stage "nvcc: build (sm_80 and sm_90; CUDA tests and wane-bench-cuda for sm_90, with --slow for both)"
   all=
   if [ "$slow" = yes ]; then all=-DWANE_CUDA_TESTED=; fi
-  CXX=g++ cmake --preset cuda "$plain" "$plain_host" $all -DCMAKE_CXX_FLAGS="$late"
+  CXX=g++ cmake --preset cuda "$plain" $all -DCMAKE_CXX_FLAGS="$late"
   cmake --build --preset cuda --target wane-cuda
   wane_stage "nvcc: test (what needs a device is skipped where there is none)"
   ctest --preset cuda
