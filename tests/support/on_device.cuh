@@ -85,10 +85,9 @@ class device_copies {
   std::vector<copy> copies_;
 };
 
-// Called as wane::run is, on host memory. MostRows: as for wane::cuda::run; fewer kernels compile
-// faster.
+// Called as wane::run is, on host memory. MostRows: as for wane::cuda::run.
 template <int MostRows>
-struct device_runner_of {
+struct runner_of_rows {
   template <class Op, class Out, class State>
   void operator()(Op const& op, wane::sequence_view<Out> output,
                   wane::run_options<State> const& options) const {
@@ -152,7 +151,15 @@ struct device_runner_of {
   }
 };
 
-using device_runner = device_runner_of<wane::cuda::impl::any_rows>;
+using device_runner = runner_of_rows<wane::cuda::impl::any_rows>;
+// Compiles the kernels for so many rows only, which is faster; with WANE_ALL_KERNELS all of them.
+#ifdef WANE_ALL_KERNELS
+template <int>
+using device_runner_of = device_runner;
+#else
+template <int MostRows>
+using device_runner_of = runner_of_rows<MostRows>;
+#endif
 
 // Tests of this kind are skipped, aloud, where there is no device.
 class OnDevice : public testing::Test {

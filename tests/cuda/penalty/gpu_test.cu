@@ -9,7 +9,7 @@ namespace {
 
 using enum wane::write_rule;
 
-// Two operators, which take nvcc minutes; the one that fades has kernels of at most 64 rows.
+// Two operators, which take nvcc minutes; the one that fades has the kernels of 64 rows.
 class GpuPenalties : public support::OnDevice {
  protected:
   using narrow_runner = support::device_runner_of<64>;

@@ -120,8 +120,8 @@ struct stored_words {
   typedef std::uint32_t words __attribute__((vector_size(W * 4)));
   using floats = typename simd<float, W>::vector;
 };
-// Widens or narrows integers. g++ 12 makes five instructions of a 512-bit conversion, where there
-// is one.
+// Widens or narrows integers. g++ 12 makes five instructions of widening to 512 bits and three of
+// narrowing, where the processor has one.
 template <class To, class From>
 WANE_HOST_INLINE To resize_words(From const& x) {
 #if defined(__AVX512F__)
