@@ -11,8 +11,9 @@ set(may_include_spectra core)
 set(may_include_operators core spectra)
 set(may_include_run core)
 set(may_include_cuda core)
-set(may_include_testing core run cuda)
-set(layers core spectra operators run cuda testing)
+set(may_include_ranks core run)
+set(may_include_testing core run ranks cuda)
+set(layers core spectra operators run ranks cuda testing)
 
 # The rooms of a layer, its folders. A room may include itself and those that stand before it in this
 # list, so that no cycle is possible; "." are the files of the layer itself.
@@ -21,19 +22,22 @@ set(rooms_spectra . algebra fit rates orders nodes)
 set(rooms_operators parts gates .)
 set(rooms_run shared in_order channels panels lags elements poles penalty pairs attention . two_sided)
 set(rooms_cuda machine call scan chunks penalty one_token .)
+set(rooms_ranks .)
 set(rooms_testing .)
 
 # Files of one folder; operators are a catalogue and may be more.
 set(most_files 24)
 
 # Where a third party may enter: its includes, and a regex of the files that may have them.
-set(doors boost eigen cuda fibers scheduler files compiler)
+set(doors boost eigen cuda mpi fibers scheduler files compiler)
 set(boost_includes "^boost/")
 set(boost_files "^spectra/")
 set(eigen_includes "^(Eigen|unsupported/Eigen)/")
 set(eigen_files "^(spectra/|run/penalty/health[.]hpp$|eigen[.]hpp$)")
 set(cuda_includes "^(cuda|cub|thrust|nv|cooperative_groups)|^(mma|curand|cublas|nccl|driver_types)")
 set(cuda_files "^cuda/")
+set(mpi_includes "^mpi[.]h$")
+set(mpi_files "^mpi[.]hpp$")
 set(fibers_includes "^(ucontext|sanitizer/[a-z_]+)[.]h$")
 set(fibers_files "^testing/fibers[.]hpp$")
 set(scheduler_includes "^sched[.]h$")

@@ -33,6 +33,8 @@ wane_has_package() {
     libbenchmark-dev) wane_has_header benchmark/benchmark.h ;;
     nlohmann-json3-dev) wane_has_header nlohmann/json.hpp ;;
     libcli11-dev) wane_has_header CLI/CLI.hpp ;;
+    libopenmpi-dev) wane_has_program mpicxx ;;
+    openmpi-bin) wane_has_program mpirun ;;
     *) wane_stop "packages.sh knows no package $1" ;;
   esac
 }
@@ -65,6 +67,8 @@ libbenchmark-dev    google-benchmark-devel  benchmark      benchmark-devel      
 nlohmann-json3-dev  json-devel              nlohmann-json  nlohmann_json-devel     nlohmann-json  nlohmann-json
 libcli11-dev        cli11-devel             cli11          cli11-devel             cli11-dev      cli11
 gnuplot-nox         gnuplot                 gnuplot        gnuplot                 gnuplot        gnuplot
+libopenmpi-dev      openmpi-devel           openmpi        openmpi-devel           openmpi-dev    open-mpi
+openmpi-bin         openmpi                 openmpi        openmpi                 openmpi        open-mpi
 TABLE
     )
     command="$command $name"
@@ -108,6 +112,18 @@ wane_need() {
     3.2[5-9]* | 3.[3-9][0-9]* | [4-9].* | [1-9][0-9].*) ;;
     *) wane_stop "cmake is $version, 3.25 is needed: Debian 12, Ubuntu 24.04 or newer have it" ;;
   esac
+}
+
+# Gets packages that are good to have, where apt-get can, and goes on without them elsewhere.
+wane_want() {
+  for package in "$@"; do
+    wane_has_package "$package" && continue
+    wane_has_program apt-get || continue
+    wane_stage "apt-get install $package"
+    wane_apt_get install --no-install-recommends "$package" 2>/dev/null ||
+      { wane_apt_get update && wane_apt_get install --no-install-recommends "$package"; } ||
+      wane_say "could not install $package; going on without it"
+  done
 }
 
 wane_stage_name=

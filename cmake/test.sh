@@ -17,6 +17,8 @@ done
 
 wane_need g++ make cmake libeigen3-dev libboost-dev libgtest-dev libbenchmark-dev \
   nlohmann-json3-dev libcli11-dev gnuplot-nox
+# Without MPI its tests are skipped, and say so.
+wane_want libopenmpi-dev openmpi-bin
 wane_prepare_builds
 # Files that are compiled as one share what they instantiate.
 joined=-DWANE_JOINED_TESTS=8

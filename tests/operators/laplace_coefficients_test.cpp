@@ -29,8 +29,8 @@ struct coefficients_problem : support::laplace_problem<Io, Window> {
   operation make(index begin, index end) const { return operation(base::make(begin, end)); }
   auto inputs() { return without_read_out(base::inputs()); }
   auto input_gradients() { return without_read_out(base::input_gradients()); }
-  auto gradients() {
-    auto to = base::gradients();
+  auto gradients(index begin = 0, index end = -1) {
+    auto to = base::gradients(begin, end);
     to.nodes.read_out = {};
     return to;
   }

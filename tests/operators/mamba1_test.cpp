@@ -50,10 +50,13 @@ struct mamba1_problem {
   }
 
   std::array<std::span<T>, 7> inputs() { return {x, dt, B, C, D, dt_bias, A}; }
-  typename wane::mamba1<T>::gradients gradients() {
+  typename wane::mamba1<T>::gradients gradients(index begin = 0, index end = -1) {
     wane::sequence_view<T> const column(nullptr, batch, tokens, heads, channels);
     wane::sequence_view<T> const row(nullptr, batch, tokens, heads, states);
-    auto const at = [](auto view, std::vector<T>& to) { return view.data = to.data(), view; };
+    auto const at = [=](auto view, std::vector<T>& to) {
+      view.data = to.data();
+      return view.tokens(begin, end < 0 ? view.extent[1] : end);
+    };
     return {.x = at(column, to_x),
             .dt = at(column, to_dt),
             .A = {to_A.data(), {heads, channels, states}, {channels * states, 1, channels}},

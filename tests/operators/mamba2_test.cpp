@@ -57,12 +57,13 @@ struct mamba2_problem {
   }
 
   std::array<std::span<T>, 8> inputs() { return {x, dt, B, C, A, D, dt_bias, taper}; }
-  typename wane::mamba2<T>::gradients gradients() {
-    return {.x = of_columns(to_x),
-            .dt = of_tokens(to_dt),
+  typename wane::mamba2<T>::gradients gradients(index begin = 0, index end = -1) {
+    auto const part = [=](auto const& x) { return x.tokens(begin, end < 0 ? x.extent[1] : end); };
+    return {.x = part(of_columns(to_x)),
+            .dt = part(of_tokens(to_dt)),
             .A = {to_A.data(), heads},
-            .B = of_rows(B_of_heads, heads),
-            .C = of_rows(C_of_heads, heads),
+            .B = part(of_rows(B_of_heads, heads)),
+            .C = part(of_rows(C_of_heads, heads)),
             .D = {to_D.data(), heads},
             .dt_bias = {to_bias.data(), heads},
             .taper = {to_taper.data(), heads}};

@@ -89,9 +89,10 @@ struct divided_problem : vla_problem<double, unit, directions> {
     all.push_back(features.query.summed()), all.push_back(features.key.summed());
     return all;
   }
-  typename op_type::gradients gradients() {
-    return {vla_problem::gradients(),
-            {.query = features.query.gradient_view(), .key = features.key.gradient_view()}};
+  typename op_type::gradients gradients(index begin = 0, index end = -1) {
+    return {vla_problem::gradients(begin, end),
+            {.query = features.query.gradient_view(begin, end),
+             .key = features.key.gradient_view(begin, end)}};
   }
 };
 

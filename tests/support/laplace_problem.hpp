@@ -60,8 +60,8 @@ struct laplace_problem : laplace_size {
     return std::array<std::span<P>, 6>{
         to_x, to_sigma, to_omega, to_read_out, widths_there(to_widths), mask_there(to_mask)};
   }
-  typename operation::gradients gradients() {
-    return {.value = values<Io>(to_x),
+  typename operation::gradients gradients(index begin = 0, index end = -1) {
+    return {.value = values<Io>(to_x).tokens(begin, end < 0 ? tokens : end),
             .nodes = nodes_of<P>(to_sigma, to_omega, to_read_out, to_widths, to_mask)};
   }
 

@@ -33,7 +33,9 @@ struct shared_tensor {
   sequence_view<T const> part(index begin, index end) const {
     return input.view().tokens(begin, end);
   }
-  sequence_view<T> gradient_view() { return by_head.gradient_view(); }
+  sequence_view<T> gradient_view(index begin = 0, index end = -1) {
+    return by_head.gradient_view(begin, end);
+  }
   std::span<T> summed() {
     sum_over_groups(by_head.gradient_view(), input.gradient_view(), groups);
     return input.gradient;
@@ -71,8 +73,9 @@ struct memory_data {
     return token_view<T const>(x.values.data(), x.extent[0], x.extent[1], x.extent[2])
         .tokens(begin, end);
   }
-  static token_view<T> gradient_by_token(random_tensor<T>& x) {
-    return {x.gradient.data(), x.extent[0], x.extent[1], x.extent[2]};
+  static token_view<T> gradient_by_token(random_tensor<T>& x, index begin, index end) {
+    token_view<T> const all(x.gradient.data(), x.extent[0], x.extent[1], x.extent[2]);
+    return all.tokens(begin, end < 0 ? x.extent[1] : end);
   }
 };
 
@@ -92,11 +95,11 @@ struct gate_data {
     else
       return {};
   }
-  wane::impl::gate_gradient<Gate, T> gradient() {
+  wane::impl::gate_gradient<Gate, T> gradient(index begin, index end) {
     if constexpr (row_gate<Gate>)
-      return values.gradient_view();
+      return values.gradient_view(begin, end);
     else if constexpr (head_gate<Gate>)
-      return memory_data<T>::gradient_by_token(values);
+      return memory_data<T>::gradient_by_token(values, begin, end);
     else
       return {};
   }
@@ -124,11 +127,11 @@ struct gla_problem : memory_data<T> {
   std::array<std::span<T>, 4> input_gradients() {
     return {this->query.summed(), this->key.summed(), this->value.gradient, gate.values.gradient};
   }
-  typename gla<T, Gate>::gradients gradients() {
-    return {.query = this->query.gradient_view(),
-            .key = this->key.gradient_view(),
-            .value = this->value.gradient_view(),
-            .log_decay = gate.gradient()};
+  typename gla<T, Gate>::gradients gradients(index begin = 0, index end = -1) {
+    return {.query = this->query.gradient_view(begin, end),
+            .key = this->key.gradient_view(begin, end),
+            .value = this->value.gradient_view(begin, end),
+            .log_decay = gate.gradient(begin, end)};
   }
 };
 
@@ -151,11 +154,11 @@ struct linear_attention_problem : memory_data<T> {
     return with_gate<Gate>({this->query.summed(), this->key.summed(), this->value.gradient},
                            gate.values.gradient);
   }
-  typename linear_attention<T, Gate>::gradients gradients() {
-    return {.query = this->query.gradient_view(),
-            .key = this->key.gradient_view(),
-            .value = this->value.gradient_view(),
-            .log_decay = gate.gradient()};
+  typename linear_attention<T, Gate>::gradients gradients(index begin = 0, index end = -1) {
+    return {.query = this->query.gradient_view(begin, end),
+            .key = this->key.gradient_view(begin, end),
+            .value = this->value.gradient_view(begin, end),
+            .log_decay = gate.gradient(begin, end)};
   }
 };
 
@@ -182,11 +185,11 @@ struct retnet_problem : memory_data<T> {
       summed[i % summed.size()] += by_token.gradient[i];
     return {this->query.summed(), this->key.summed(), this->value.gradient, summed};
   }
-  typename retnet<T>::gradients gradients() {
-    return {.query = this->query.gradient_view(),
-            .key = this->key.gradient_view(),
-            .value = this->value.gradient_view(),
-            .log_decay = memory_data<T>::gradient_by_token(by_token)};
+  typename retnet<T>::gradients gradients(index begin = 0, index end = -1) {
+    return {.query = this->query.gradient_view(begin, end),
+            .key = this->key.gradient_view(begin, end),
+            .value = this->value.gradient_view(begin, end),
+            .log_decay = memory_data<T>::gradient_by_token(by_token, begin, end)};
   }
 };
 
@@ -220,12 +223,12 @@ struct delta_problem : memory_data<T> {
         {this->query.summed(), this->key.summed(), this->value.gradient, strength.gradient},
         gate.values.gradient);
   }
-  typename Op::gradients gradients() {
-    return {.query = this->query.gradient_view(),
-            .key = this->key.gradient_view(),
-            .value = this->value.gradient_view(),
-            .strength = this->gradient_by_token(strength),
-            .log_decay = gate.gradient()};
+  typename Op::gradients gradients(index begin = 0, index end = -1) {
+    return {.query = this->query.gradient_view(begin, end),
+            .key = this->key.gradient_view(begin, end),
+            .value = this->value.gradient_view(begin, end),
+            .strength = this->gradient_by_token(strength, begin, end),
+            .log_decay = gate.gradient(begin, end)};
   }
 };
 template <class T>
@@ -257,11 +260,11 @@ struct vla_delta_net_problem : memory_data<T> {
   std::array<std::span<T>, 4> input_gradients() {
     return {this->query.summed(), this->key.summed(), this->value.gradient, decay.gradient};
   }
-  typename vla_delta_net<T>::gradients gradients() {
-    return {.query = this->query.gradient_view(),
-            .key = this->key.gradient_view(),
-            .value = this->value.gradient_view(),
-            .decay = this->gradient_by_token(decay)};
+  typename vla_delta_net<T>::gradients gradients(index begin = 0, index end = -1) {
+    return {.query = this->query.gradient_view(begin, end),
+            .key = this->key.gradient_view(begin, end),
+            .value = this->value.gradient_view(begin, end),
+            .decay = this->gradient_by_token(decay, begin, end)};
   }
 };
 
@@ -295,14 +298,14 @@ struct rwkv7_problem : memory_data<T> {
     return {this->query.summed(), this->key.summed(), this->value.gradient, gate.values.gradient,
             removal.summed(),     rate.summed(),      bonus.gradient};
   }
-  typename rwkv7<T>::gradients gradients() {
-    return {.query = this->query.gradient_view(),
-            .key = this->key.gradient_view(),
-            .value = this->value.gradient_view(),
-            .removal = removal.gradient_view(),
-            .rate = rate.gradient_view(),
+  typename rwkv7<T>::gradients gradients(index begin = 0, index end = -1) {
+    return {.query = this->query.gradient_view(begin, end),
+            .key = this->key.gradient_view(begin, end),
+            .value = this->value.gradient_view(begin, end),
+            .removal = removal.gradient_view(begin, end),
+            .rate = rate.gradient_view(begin, end),
             .bonus = {bonus.gradient.data(), this->size.heads, this->size.rows},
-            .log_decay = gate.gradient()};
+            .log_decay = gate.gradient(begin, end)};
   }
 };
 

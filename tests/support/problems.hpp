@@ -26,8 +26,10 @@ struct random_tensor {
   sequence_view<T const> view() const {
     return {values.data(), extent[0], extent[1], extent[2], extent[3]};
   }
-  sequence_view<T> gradient_view() {
-    return {gradient.data(), extent[0], extent[1], extent[2], extent[3]};
+  // Of the tokens begin <= t < end; end < 0: of all from there on.
+  sequence_view<T> gradient_view(index begin = 0, index end = -1) {
+    sequence_view<T> const all(gradient.data(), extent[0], extent[1], extent[2], extent[3]);
+    return all.tokens(begin, end < 0 ? extent[1] : end);
   }
   // Decays: logs with a negative real part, or the factors themselves.
   random_tensor as_log_decay() && {
@@ -66,8 +68,8 @@ struct linear_problem {
   }
   std::array<std::span<T>, 2> inputs() { return {decay.values, drive.values}; }
   std::array<std::span<T>, 2> input_gradients() { return {decay.gradient, drive.gradient}; }
-  typename linear_recurrence<Form, T>::gradients gradients() {
-    return {.decay = decay.gradient_view(), .drive = drive.gradient_view()};
+  typename linear_recurrence<Form, T>::gradients gradients(index begin = 0, index end = -1) {
+    return {.decay = decay.gradient_view(begin, end), .drive = drive.gradient_view(begin, end)};
   }
 };
 
@@ -102,11 +104,11 @@ struct bank_problem {
   std::array<std::span<T>, 5> input_gradients() {
     return {values.gradient, log_decay.gradient, key.gradient, query.gradient, direct.gradient};
   }
-  typename exponential_bank<T>::gradients gradients() {
+  typename exponential_bank<T>::gradients gradients(index begin = 0, index end = -1) {
     auto const to = [](random_tensor<T>& x) {
       return wane::view<T, 2>(x.gradient.data(), x.extent[2], x.extent[3]);
     };
-    return {.value = values.gradient_view(),
+    return {.value = values.gradient_view(begin, end),
             .log_decay = to(log_decay),
             .key = to(key),
             .query = to(query),
@@ -154,13 +156,13 @@ struct user_memory_problem {
     return {query.gradient, key.gradient,        value.gradient,
             decay.gradient, erase_read.gradient, erase_write.gradient};
   }
-  support::keyed_gradients<T> gradients() {
-    return {query.gradient_view(),
-            key.gradient_view(),
-            value.gradient_view(),
-            decay.gradient_view(),
-            erase_read.gradient_view(),
-            erase_write.gradient_view(),
+  support::keyed_gradients<T> gradients(index begin = 0, index end = -1) {
+    return {query.gradient_view(begin, end),
+            key.gradient_view(begin, end),
+            value.gradient_view(begin, end),
+            decay.gradient_view(begin, end),
+            erase_read.gradient_view(begin, end),
+            erase_write.gradient_view(begin, end),
             {direct_gradient.data(), value.extent[0], value.extent[1], value.extent[2]}};
   }
 };

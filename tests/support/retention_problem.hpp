@@ -67,8 +67,10 @@ struct retention_problem {
             weights.table()};
   }
   std::array<std::span<Io>, 2> inputs() { return {value, alpha}; }
-  typename operation::gradients gradients() {
-    return {.value = values(to_value), .alpha = orders(to_alpha)};
+  typename operation::gradients gradients(index begin = 0, index end = -1) {
+    if (end < 0) end = tokens;
+    return {.value = values(to_value).tokens(begin, end),
+            .alpha = orders(to_alpha).tokens(begin, end)};
   }
   std::array<std::span<Io>, 2> input_gradients() { return {to_value, to_alpha}; }
 

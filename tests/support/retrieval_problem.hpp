@@ -37,11 +37,11 @@ struct retrieval_problem : memory_data<T> {
   std::array<std::span<T>, 4> input_gradients() {
     return {this->query.summed(), this->key.summed(), this->value.gradient, alpha.gradient};
   }
-  typename op::gradients gradients() {
-    return {.query = this->query.gradient_view(),
-            .key = this->key.gradient_view(),
-            .value = this->value.gradient_view(),
-            .alpha = this->gradient_by_token(alpha)};
+  typename op::gradients gradients(index begin = 0, index end = -1) {
+    return {.query = this->query.gradient_view(begin, end),
+            .key = this->key.gradient_view(begin, end),
+            .value = this->value.gradient_view(begin, end),
+            .alpha = this->gradient_by_token(alpha, begin, end)};
   }
 };
 

@@ -59,13 +59,13 @@ struct vla_problem : memory_data<T> {
     if (given) all.push_back(direction.summed());
     return with_gate<Gate>(all, gate.values.gradient);
   }
-  typename op::gradients gradients() {
-    typename op::gradients to{.query = this->query.gradient_view(),
-                              .key = this->key.gradient_view(),
-                              .value = this->value.gradient_view(),
+  typename op::gradients gradients(index begin = 0, index end = -1) {
+    typename op::gradients to{.query = this->query.gradient_view(begin, end),
+                              .key = this->key.gradient_view(begin, end),
+                              .value = this->value.gradient_view(begin, end),
                               .lambda = {lambda_gradient.data(), this->size.heads},
-                              .log_decay = gate.gradient()};
-    if (given) to.direction = direction.gradient_view();
+                              .log_decay = gate.gradient(begin, end)};
+    if (given) to.direction = direction.gradient_view(begin, end);
     return to;
   }
 };

@@ -150,6 +150,8 @@ class vla : public impl::gated_memory<Io, Gate, Accumulate> {
   wane::layout layout() const { return gated::layout() & directions_.layout(); }
   WANE_HOST_DEVICE bool penalises_keys() const { return penalises_keys_; }
   WANE_HOST_DEVICE penalty_refresh refresh() const { return refresh_; }
+  // A refresh comes at every so many tokens of a sequence.
+  bool counts_positions() const { return gated::counts_positions() || refresh_.every > 0; }
   WANE_HOST_DEVICE Accumulate lambda(index head) const {
     return lambda_.data ? static_cast<Accumulate>(lambda_(head)) : lambda_of_all_;
   }

@@ -40,6 +40,32 @@ consteval void check_sink() {
                 "type the recurrence computes in; one here takes another, and would not be called");
 }
 
+// Fails to compile, with a sentence, where there is no such adjoint.
+template <class Op, class Dy, class Gradients, class State>
+consteval bool may_have_adjoint() {
+  if constexpr (!diagonal_recurrence<Op>) {
+    static_assert(diagonal_recurrence<Op>, "wane::adjoint: this type is no recurrence");
+    return false;
+  } else {
+    static_assert(
+        has_adjoint<Op, Dy, Gradients, State>,
+        "wane::adjoint: only an affine recurrence, one that brings "
+        "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
+    if constexpr (affine_recurrence<Op> && !pole_bank<Op>) check_sink<Op, Gradients>();
+    return true;
+  }
+}
+
+// Throws wane::error where an argument of an adjoint does not fit. Returns the number of sequences.
+template <class Op, class Out, class Gradients, class State>
+index check_adjoint(Op const& op, sequence_view<Out> const& output_gradient,
+                    Gradients const& gradients, adjoint_options<State> const& options) {
+  index const sequences = check_shapes(op, output_gradient, options);
+  check_adjoint_by_table(op, gradients, options, sequences);
+  if constexpr (has_parameters<Gradients>) check_box(op.shape(), options, {false, false, false});
+  return sequences;
+}
+
 }  // namespace wane::impl
 
 namespace wane {
@@ -71,16 +97,8 @@ template <class Op, class Out = output_type<Op> const, class Gradients = impl::o
 void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,
              adjoint_options<State> const& options = {}) {
   using Dy = std::remove_const_t<Out>;
-  if constexpr (!diagonal_recurrence<Op>) {
-    static_assert(diagonal_recurrence<Op>, "wane::adjoint: this type is no recurrence");
-  } else {
-    static_assert(
-        impl::has_adjoint<Op, Dy, Gradients, State>,
-        "wane::adjoint: only an affine recurrence, one that brings "
-        "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
-    if constexpr (affine_recurrence<Op> && !pole_bank<Op>) impl::check_sink<Op, Gradients>();
-    impl::check_adjoint_by_table(op, gradients, options,
-                                 impl::check_shapes(op, output_gradient, options));
+  if constexpr (impl::may_have_adjoint<Op, Dy, Gradients, State>()) {
+    impl::check_adjoint(op, output_gradient, gradients, options);
     impl::adjoint_by_table(op, sequence_view<Dy const>(output_gradient), gradients, options);
   }
 }

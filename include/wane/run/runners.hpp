@@ -166,17 +166,27 @@ void step_by_table(Op const& op, walk const& w, sequence_view<Out> const& output
                    view<State, 2> const& state) {
   first_taker<Op, Out>(step_pass<Op, Out, State>{op, w, output, state}, cpu_runners{});
 }
+// The adjoint with memory for the parts of parameters.
 template <diagonal_recurrence Op, class Out, class Gradients, class State>
-void adjoint_by_table(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
-                      adjoint_options<State> const& options) {
+void adjoint_of_box(Op const& op, sequence_view<Out const> const& dy, Gradients const& to,
+                    adjoint_options<State> const& options) {
+  first_taker<Op, Out>(adjoint_pass<Op, Out, Gradients, State>{op, dy, to, options}, cpu_runners{});
+}
+// Calls body(gradients with that memory), and adds up the parts.
+template <diagonal_recurrence Op, class Gradients, class State, class Body>
+void with_parts_lent(Op const& op, Gradients const& gradients,
+                     adjoint_options<State> const& options, Body const& body) {
   recurrence_shape const shape = op.shape();
   // A sink may refuse (require_lent), which it must not do first on a thread.
   if constexpr (!has_parameters<Gradients> && requires { gradients.at(op, place<>{}); })
     if (shape.batch * shape.time * shape.heads > 0) (void)gradients.at(op, place<>{0, 0, 0, 1});
-  with_parts(gradients, shape, sequences_of(shape, options.packed), [&](Gradients const& to) {
-    first_taker<Op, Out>(adjoint_pass<Op, Out, Gradients, State>{op, dy, to, options},
-                         cpu_runners{});
-  });
+  with_parts(gradients, shape, sequences_of(shape, options.packed), body);
+}
+template <diagonal_recurrence Op, class Out, class Gradients, class State>
+void adjoint_by_table(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
+                      adjoint_options<State> const& options) {
+  with_parts_lent(op, gradients, options,
+                  [&](Gradients const& to) { adjoint_of_box(op, dy, to, options); });
 }
 
 template <class Op, class Gradients, class State, class First, class... Rest>

@@ -46,9 +46,9 @@ struct sum_problem : gla_problem<T> {
     auto const [q, k, v, g] = gla_problem<T>::input_gradients();
     return {q, k, v, g, decay.gradient, drive.gradient};
   }
-  typename op::gradients gradients() {
-    return {gla_problem<T>::gradients(),
-            {.decay = decay.gradient_view(), .drive = drive.gradient_view()}};
+  typename op::gradients gradients(index begin = 0, index end = -1) {
+    return {gla_problem<T>::gradients(begin, end),
+            {.decay = decay.gradient_view(begin, end), .drive = drive.gradient_view(begin, end)}};
   }
 };
 
@@ -77,9 +77,10 @@ struct nested_problem : sum_problem<T> {
     auto const [q, k, v, g, w, b] = sum_problem<T>::input_gradients();
     return {q, k, v, g, w, b, below_decay.gradient, below_drive.gradient};
   }
-  typename op::gradients gradients() {
-    return {sum_problem<T>::gradients(),
-            {.decay = below_decay.gradient_view(), .drive = below_drive.gradient_view()}};
+  typename op::gradients gradients(index begin = 0, index end = -1) {
+    return {sum_problem<T>::gradients(begin, end),
+            {.decay = below_decay.gradient_view(begin, end),
+             .drive = below_drive.gradient_view(begin, end)}};
   }
 };
 

@@ -25,6 +25,9 @@ struct adjoint_options {
   impl::lasting_indices lengths = {};
   wane::direction direction = direction::forward;
   int threads = 0;
+  // The states to go back through; all when it is left out. Heads and sequences can be left out
+  // where no gradient is a sum over them, columns of channelwise recurrences alone.
+  state_box box = {};
 };
 
 }  // namespace wane
@@ -38,7 +41,8 @@ run_options<State> run_of(adjoint_options<State> const& options) {
           .packed = options.packed,
           .lengths = options.lengths,
           .direction = options.direction,
-          .threads = options.threads};
+          .threads = options.threads,
+          .box = options.box};
 }
 
 }  // namespace wane::impl

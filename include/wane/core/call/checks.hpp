@@ -6,6 +6,7 @@
 
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/recurrence/parameter_gradient.hpp"
+#include "wane/core/recurrence/penalised_memory.hpp"
 #include "wane/core/recurrence/poles.hpp"
 
 namespace wane::impl {
@@ -99,6 +100,41 @@ void check_kept_states(std::span<kept_state<State> const> keep, index sequences,
   }
 }
 
+// Whether each column of the state is a recurrence of its own, forward.
+template <class Op>
+inline constexpr bool has_own_columns =
+    (affine_recurrence<Op> && !normalised_recurrence<Op>) || pole_bank<Op>;
+// Whether the adjoint can go back through some sequences alone, and through some heads alone. The
+// gradients of other operators are sums over all sequences and heads of a call.
+template <class Op>
+inline constexpr bool goes_back_by_sequence = affine_recurrence<Op> && !time_invariant<Op>;
+template <class Op>
+inline constexpr bool goes_back_by_head = goes_back_by_sequence<Op> || penalised_memory<Op>;
+
+// What a box may cut.
+struct box_cuts {
+  bool sequences, heads, columns;
+};
+// Throws wane::error where a box reaches beyond the states, or cuts what depends on each other.
+template <class Options>
+void check_box(recurrence_shape const& shape, Options const& options, box_cuts const& may_cut) {
+  state_box const box = box_of(shape, options);
+  auto const check = [](char const* name, index first, index count, index all, bool can_be_cut) {
+    require(first >= 0 && count >= 0 && first + count <= all, "box has ", name, " ", first, " to ",
+            first + count, "; they must lie in 0 to ", all);
+    require(can_be_cut || count == all, "box has ", count, " of ", all, " ", name,
+            "; this call takes all of them at once");
+  };
+  check("sequences", box.first_sequence, box.sequences, sequences_of(shape, options.packed),
+        may_cut.sequences);
+  check("heads", box.first_head, box.heads, shape.heads, may_cut.heads);
+  check("columns", box.first_column, box.columns, shape.columns, may_cut.columns);
+  index const last = box.first_column + box.columns;
+  require(box.first_column % 16 == 0 && (last % 16 == 0 || last == shape.columns),
+          "box has columns ", box.first_column, " to ", last, "; both must be multiples of 16, or ",
+          last, " the number of columns, ", shape.columns);
+}
+
 // Throws wane::error where an argument of a run does not fit. Returns the number of sequences.
 template <class Op, class Out, class State>
 index check_run(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
@@ -110,6 +146,7 @@ index check_run(Op const& op, sequence_view<Out> const& output, run_options<Stat
   check_positions("initial", op, options.initial);
   check_state("final", options.final, sequences, shape);
   check_kept_states(options.keep, sequences, shape);
+  check_box(shape, options, {true, true, has_own_columns<Op>});
   return sequences;
 }
 
@@ -126,6 +163,7 @@ index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
   check_if_present("outputs", options.outputs, output_shape_of(op));
   check_state("final_gradient", options.final_gradient, sequences, shape);
   check_state("initial_gradient", options.initial_gradient, sequences, shape);
+  check_box(shape, options, {goes_back_by_sequence<Op>, goes_back_by_head<Op>, channelwise<Op>});
   return sequences;
 }
 

@@ -48,6 +48,10 @@ struct run_options {
   // on the number of threads. It differs from the result of one thread by the rounding of a float
   // state (docs/numerics.md).
   bool threads_over_time = false;
+  // The states to advance; all when it is left out. Columns can be left out where they do not
+  // depend on each other: not for means, pairs, penalised memories and recurrences with their own
+  // step.
+  state_box box = {};
 };
 
 //   step(op, output, state, step_options{.lengths = takes_token});
@@ -67,11 +71,6 @@ namespace wane::impl {
 inline double numbers_advanced(recurrence_shape const& shape) {
   return static_cast<double>(shape.batch * shape.time * shape.heads) *
          static_cast<double>(shape.rows * shape.columns);
-}
-
-// The number of states of a run: one for each packed sequence, or one for each row of the batch.
-inline index sequences_of(recurrence_shape const& shape, packed_sequences const& packed) {
-  return packed.present() ? packed.count() : shape.batch;
 }
 
 }  // namespace wane::impl

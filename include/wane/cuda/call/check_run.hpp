@@ -17,6 +17,7 @@ index checked_sequences(recurrence_shape const& shape, Options const& options) {
   require(options.lengths.empty(),
           "lengths are given; on a GPU batches are not padded: pack their "
           "sequences end to end (packed)");
+  check_box(shape, options, {false, false, false});
   require(!packed.present() || shape.batch == 1, "packed sequences lie in one row: batch is ",
           shape.batch, "; it must be 1");
   require(sequences > 0 || shape.time == 0,

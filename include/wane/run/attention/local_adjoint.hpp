@@ -20,7 +20,7 @@ concept windowed_attention = stepwise_recurrence<Op> && requires(Op const& op) {
 template <windowed_attention Op, class Gradients, class State>
 void give_ring(Op const& op, Gradients const& to, adjoint_options<State> const& options) {
   recurrence_shape const ring = op.shape();
-  index const walks = sequences_of(ring, options.packed) * ring.heads;
+  index const walks = walks_of(ring, options);
   index const rows = op.whole().shape().rows;
   auto const add = [](auto const& x, place<> at, index c, State more) {
     if (x.data) x.write(at, c, x.read(at, c) + static_cast<accumulate_type<Op>>(more));

@@ -237,9 +237,10 @@ void adjoint_channels(Op const& op, sequence_view<Out const> const& dy, Gradient
   using T = accumulate_type<Op>;
   recurrence_shape const shape = op.shape();
   int const threads = threads_to_use(options.threads);
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
-  index const piece = columns_per_task(shape.columns, walks, threads, 64);
-  index const pieces = (shape.columns + piece - 1) / piece;
+  index const walks = walks_of(shape, options);
+  state_box const box = box_of(shape, options);
+  index const piece = std::max<index>(1, columns_per_task(box.columns, walks, threads, 64));
+  index const pieces = (box.columns + piece - 1) / piece;
   bool const large = is_large<Out>(shape);
   auto const in_vectors = [&]<class V>(std::type_identity<V>) {
     bool streams = false;
@@ -248,7 +249,8 @@ void adjoint_channels(Op const& op, sequence_view<Out const> const& dy, Gradient
     index const together = large || !is_simd<V> ? piece : 4 * columns_of<V>::width;
     for_each_task(walks * pieces, threads, [&](index task) {
       walk const w = walk_of(task / pieces, shape, options, options.initial.positions);
-      index const first = task % pieces * piece, last = std::min(first + piece, shape.columns);
+      index const begin = task % pieces * piece, end = std::min(begin + piece, box.columns);
+      index const first = box.first_column + begin, last = box.first_column + end;
       channel_adjoint<V, Op, Out, Gradients, State> own(op, dy, gradients, options, streams);
       for (index j = first; j < last; j += together) own(w, j, std::min(j + together, last));
     });
@@ -256,9 +258,9 @@ void adjoint_channels(Op const& op, sequence_view<Out const> const& dy, Gradient
   if constexpr (gives_series<Op, Gradients, 1>)
     if (in_series(op, layout_of(dy) & gradients.layout(),
                   [&]<int C>(std::integral_constant<int, C>) {
-                    for_each_task(walks * (shape.columns / C), threads, [&](index task) {
-                      series_adjoint<C, Op, Out, Gradients, State>(op, dy, gradients, options,
-                                                                   task / walks * C)(
+                    for_each_task(walks * (box.columns / C), threads, [&](index task) {
+                      series_adjoint<C, Op, Out, Gradients, State>(
+                          op, dy, gradients, options, box.first_column + task / walks * C)(
                           walk_of(task % walks, shape, options, options.initial.positions));
                     });
                   }))

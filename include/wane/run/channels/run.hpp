@@ -68,9 +68,9 @@ void run_channels(Op const& op, sequence_view<Out> const& output,
     by_columns<Op, Out> const way{op, output, how};
     if (how != store_by::number && run_as_teams(op, options, threads, way)) return;
   }
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const walks = walks_of(shape, options);
   in_pieces(by_columns<Op, Out>{op, output, how},
-            columns_per_task(shape.columns, walks, threads, 256));
+            columns_per_task(box_of(shape, options).columns, walks, threads, 256));
 }
 
 }  // namespace wane::impl

@@ -175,10 +175,11 @@ template <class Op, class State, class Way>
 bool run_as_teams(Op const& op, run_options<State> const& options, int threads, Way const& way) {
   using T = accumulate_type<Op>;
   recurrence_shape const shape = op.shape();
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const walks = walks_of(shape, options);
   index const piece = way.piece_tokens(
       std::max<index>(16, bytes_of_piece / (2 * index{sizeof(T)} * shape.columns)));
-  if (!options.threads_over_time || walks >= threads || shape.time < 2 * (threads + 1) * piece)
+  if (!options.threads_over_time || walks >= threads || shape.time < 2 * (threads + 1) * piece ||
+      box_of(shape, options).columns < shape.columns)
     return false;
   for (index i = 0; i < walks; ++i) {
     walk const w = walk_of(i, shape, options, options.initial.positions);

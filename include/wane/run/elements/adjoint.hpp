@@ -274,7 +274,7 @@ template <has_element_adjoint Op, class Out, class Gradients, class State>
 void adjoint_elements(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                       adjoint_options<State> const& options) {
   recurrence_shape const shape = op.shape();
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const walks = walks_of(shape, options);
   for_each_task(walks, threads_to_use(options.threads), [&](index task) {
     walk const w = walk_of(task, shape, options, options.initial.positions);
     element_adjoint<Op, Out, Gradients>(op, dy, gradients, w)(options);

@@ -206,10 +206,10 @@ void run_elements(Op const& op, sequence_view<Out> const& output,
   using T = typename runner::T;
   runner const advance(op, output);
   recurrence_shape const shape = op.shape();
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const walks = walks_of(shape, options);
   int const threads = threads_to_use(options.threads);
-  index const piece =
-      columns_per_task(shape.columns, walks, threads, vectors_of_strip * runner::width);
+  index const piece = columns_per_task(box_of(shape, options).columns, walks, threads,
+                                       vectors_of_strip * runner::width);
   for_each_piece(op, options, piece, threads,
                  [&](walk const& w, index first, index last, auto const& state) {
                    std::vector<T> held(static_cast<std::size_t>(shape.rows * (last - first)));

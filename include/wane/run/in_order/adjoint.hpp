@@ -164,21 +164,22 @@ void adjoint_in_order(Op const& op, sequence_view<Out const> const& dy, Gradient
                       adjoint_options<State> const& options) {
   using Sums = head_gradients<wider<accumulate_type<Op>>>;
   recurrence_shape const shape = op.shape();
-  index const sequences = sequences_of(shape, options.packed);
+  state_box const box = box_of(shape, options);
   walk_adjoint<Op, Out, Gradients, State> const runner(op, dy, gradients, options);
   int const threads = threads_to_use(options.threads);
-  index const walks = sequences * shape.heads, piece = runner.piece_columns();
-  index const pieces = (shape.columns + piece - 1) / piece;
+  index const walks = walks_of(shape, options), piece = runner.piece_columns();
+  index const pieces = (box.columns + piece - 1) / piece;
   std::vector<Sums> sums(static_cast<std::size_t>(walks * pieces));
   for_each_task(walks * pieces, threads, [&](index task) {
     walk const w = walk_of(task / pieces, shape, options, options.initial.positions);
-    index const first = task % pieces * piece;
-    sums[static_cast<std::size_t>(task)] = runner(w, first, std::min(first + piece, shape.columns));
+    index const first = task % pieces * piece, last = std::min(first + piece, box.columns);
+    sums[static_cast<std::size_t>(task)] =
+        runner(w, box.first_column + first, box.first_column + last);
   });
   if constexpr (time_invariant<Op>)
     for (index h = 0; h < shape.heads; ++h) {
       Sums total(shape.rows);
-      for (index n = 0; n < sequences; ++n)
+      for (index n = 0; n < box.sequences; ++n)
         for (index p = 0; p < pieces; ++p)
           total += sums[static_cast<std::size_t>((n * shape.heads + h) * pieces + p)];
       hand_over(op, gradients, {0, 0, h}, total, runner.in_lanes());

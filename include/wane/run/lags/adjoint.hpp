@@ -133,11 +133,10 @@ template <has_lags Op, class Out, class Gradients, class State>
 void adjoint_lags(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                   adjoint_options<State> const& options) {
   recurrence_shape const shape = op.shape();
-  for_each_task(sequences_of(shape, options.packed) * shape.heads, threads_to_use(options.threads),
-                [&](index task) {
-                  walk const w = walk_of(task, shape, options, options.initial.positions);
-                  lag_adjoint<Op, Out, Gradients>(op, dy, gradients, w.head)(w, options);
-                });
+  for_each_task(walks_of(shape, options), threads_to_use(options.threads), [&](index task) {
+    walk const w = walk_of(task, shape, options, options.initial.positions);
+    lag_adjoint<Op, Out, Gradients>(op, dy, gradients, w.head)(w, options);
+  });
 }
 
 }  // namespace wane::impl

@@ -278,7 +278,7 @@ void adjoint_lags(Op const& op, sequence_view<Out const> const& dy, Gradients co
   using T = accumulate_type<Op>;
   using Adjoint = head_adjoint<Op, Out, Gradients>;
   recurrence_shape const shape = op.shape();
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
+  index const walks = walks_of(shape, options);
   int const threads = threads_to_use(options.threads);
   head_products<T> products(shape, Adjoint::sums_columns ? walks : 0);
   index const piece =

@@ -4,6 +4,7 @@
 
 #include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/run/lags/chunk.hpp"
+#include "wane/run/shared/lines_ahead.hpp"
 #include "wane/run/shared/pieces.hpp"
 #include "wane/run/shared/stores.hpp"
 
@@ -25,12 +26,30 @@ class lag_runner {
   void operator()(walk const& w, Access const& access) {
     state_.load(access);
     index k = 0;
-    for (; k + lag_tokens <= w.count; k += lag_tokens) take(state_.many, w, k);
+    for (; k + lag_tokens <= w.count; k += lag_tokens) {
+      if (k + (chunks_ahead + 1) * lag_tokens <= w.count) want(w, k + chunks_ahead * lag_tokens);
+      take(state_.many, w, k);
+    }
     for (; k < w.count; ++k) take(state_.one, w, k);
     state_.save(access);
   }
 
  private:
+  static constexpr index chunks_ahead = 4;
+
+  // Prefetches tokens k to k + lag_tokens - 1 where some of their columns are taken: a processor
+  // does not foresee steps of whole rows.
+  void want(walk const& w, index k) const {
+    if constexpr (knows_rows<Op>) {
+      index const all = recurrence_shape(op_.shape()).columns;
+      if (state_.columns.count() == all) return;
+      for (int t = 0; t < lag_tokens; ++t)
+        op_.each_row(w.token(k + t), [&](auto const* row, index count) {
+          if (count == all) prefetch<0>(row, state_.columns.first, state_.columns.last);
+        });
+    }
+  }
+
   template <int N>
   void take(lag_chunks<Op, N> const& chunks, walk const& w, index k) {
     auto const chunk = state_.held(chunks(w, k));
@@ -70,8 +89,8 @@ void run_lags(Op const& op, sequence_view<Out> const& output, run_options<State>
   recurrence_shape const shape = op.shape();
   bool const streams = choose_stores(op, output) == store_by::stream;
   int const threads = threads_to_use(options.threads);
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
-  index const piece = columns_per_task(shape.columns, walks, threads,
+  index const walks = walks_of(shape, options);
+  index const piece = columns_per_task(box_of(shape, options).columns, walks, threads,
                                        lag_vectors * simd_width<accumulate_type<Op>>);
   for_each_piece(op, options, piece, threads,
                  [&](walk const& w, index first, index last, auto const& state) {

@@ -46,7 +46,7 @@ template <paired_recurrence Op, class Out, class Gradients, class State>
 void adjoint_pair(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                   adjoint_options<State> const& options) {
   auto const options_of = [&](auto const& part_of) {
-    adjoint_options<State> own = options;
+    adjoint_options<State> own = with_all_columns(options);
     own.initial = part_of(options.initial);
     own.final_gradient = part_of(options.final_gradient);
     own.initial_gradient = part_of(options.initial_gradient);

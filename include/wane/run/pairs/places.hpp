@@ -7,13 +7,12 @@
 
 namespace wane::impl {
 
-// Calls body(place) for the tokens that are present, of every sequence and head.
+// Calls body(place) for the tokens of every sequence and head of a call.
 template <class Options, class Body>
 void for_each_place(recurrence_shape const& shape, Options const& options, Body const& body) {
-  for_each_task(shape.batch * shape.heads, threads_to_use(options.threads), [&](index task) {
-    index const batch = task / shape.heads;
-    index const end = tokens_of(batch, shape.time, {}, options.lengths).end;
-    for (index t = 0; t < end; ++t) body(place<>{batch, t, task % shape.heads});
+  for_each_task(walks_of(shape, options), threads_to_use(options.threads), [&](index task) {
+    walk const w = walk_of(task, shape, options, nullptr);
+    for (index k = 0; k < w.count; ++k) body(w.token(k));
   });
 }
 

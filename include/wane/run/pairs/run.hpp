@@ -33,7 +33,7 @@ void run_part(Op const& op, sequence_view<Out> const& output, run_options<State>
   for (auto const& kept : options.keep) keep.push_back({kept.tokens, part_of(kept.state)});
   options.initial = part_of(options.initial), options.final = part_of(options.final);
   options.keep = keep;
-  run_by_table(op, output, options);
+  run_by_table(op, output, with_all_columns(options));
 }
 
 // Writes the outputs of both parts. The second part runs first, so that `a` may be the memory of

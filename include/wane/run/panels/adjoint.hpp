@@ -179,17 +179,18 @@ void adjoint_by_heads(Op const& op, sequence_view<Out const> const& dy, Gradient
   using Adjoint = panels_adjoint<Op, Out, Gradients, State, Lanes>;
   recurrence_shape const shape = op.shape();
   int const threads = threads_to_use(options.threads);
-  index const sequences = sequences_of(shape, options.packed);
+  state_box const box = box_of(shape, options);
   index const bytes = std::max<index>(1, Adjoint::kept_bytes(shape, shape.time));
-  index const share = std::max<index>(1, (threads + sequences - 1) / std::max<index>(sequences, 1));
-  index const at_most_heads = (shape.heads + share - 1) / share;
+  index const share =
+      std::max<index>(1, (threads + box.sequences - 1) / std::max<index>(box.sequences, 1));
+  index const at_most_heads = std::max<index>(1, (box.heads + share - 1) / share);
   index const together = std::clamp<index>(kept_bytes_per_task / bytes, 1, at_most_heads);
-  index const tasks = (shape.heads + together - 1) / together;
-  for_each_task(sequences * tasks, threads, [&](index task) {
+  index const tasks = (box.heads + together - 1) / together;
+  for_each_task(box.sequences * tasks, threads, [&](index task) {
     index const first = task % tasks * together;
     walk const w =
-        walk_of(task / tasks * shape.heads + first, shape, options, options.initial.positions);
-    Adjoint(op, dy, gradients, in_lanes, w, std::min(together, shape.heads - first))(options);
+        walk_of(task / tasks * box.heads + first, shape, options, options.initial.positions);
+    Adjoint(op, dy, gradients, in_lanes, w, std::min(together, box.heads - first))(options);
   });
 }
 

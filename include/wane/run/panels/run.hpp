@@ -236,14 +236,14 @@ void run_panels(Op const& op, sequence_view<Out> const& output, run_options<Stat
   // A denominator divides all columns, so one task takes all of them.
   index const strip = normalised_recurrence<Op> ? shape.columns : in_chunks::panels::strip;
   int const threads = threads_to_use(options.threads);
-  index const sequences = sequences_of(shape, options.packed);
-  panel_shares const shares(shape, sequences, threads, strip);
+  state_box const box = box_of(shape, options);
+  panel_shares const shares(box, threads, strip);
   index const count = shares.count();
   bool const in_lanes = (layout_of(op) & layout_of(output)).columns;
-  for_each_task(sequences * count, threads, [&](index task) {
+  for_each_task(box.sequences * count, threads, [&](index task) {
     panel_share const share = shares[task % count];
-    walk const w =
-        walk_of(task / count * shape.heads + share.head, shape, options, options.initial.positions);
+    index const walk_of_box = task / count * box.heads + share.head - box.first_head;
+    walk const w = walk_of(walk_of_box, shape, options, options.initial.positions);
     std::optional<in_chunks> runner;
     for_each_part<T>(w, options, [&](walk const& part, auto state) {
       if (part.count == 1 && reads_lanes<Op> && in_lanes)

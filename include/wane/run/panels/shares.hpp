@@ -18,15 +18,19 @@ struct panel_share {
 // into pieces of columns.
 struct panel_shares {
   index groups, heads, rest, columns;  // heads of a group, heads left over
-  index piece, piece_of_rest;          // columns of a share
+  index first_head, first_column;
+  index piece, piece_of_rest;  // columns of a share
 
-  panel_shares(recurrence_shape const& shape, index sequences, int threads, index strip)
-      : groups(std::clamp<index>((threads + sequences - 1) / std::max<index>(sequences, 1), 1,
-                                 shape.heads)),
-        heads(shape.heads / groups),
-        rest(shape.heads % groups),
-        columns(shape.columns),
-        piece(std::max<index>(1, columns_per_task(columns, sequences * groups, threads, strip))),
+  panel_shares(state_box const& box, int threads, index strip)
+      : groups(std::clamp<index>((threads + box.sequences - 1) / std::max<index>(box.sequences, 1),
+                                 1, std::max<index>(box.heads, 1))),
+        heads(box.heads / groups),
+        rest(box.heads % groups),
+        columns(box.columns),
+        first_head(box.first_head),
+        first_column(box.first_column),
+        piece(
+            std::max<index>(1, columns_per_task(columns, box.sequences * groups, threads, strip))),
         // The heads left over give a multiple of `groups` pieces, as far as `strip` allows.
         piece_of_rest(std::max<index>(1, columns_per_task(columns, std::gcd(rest, groups),
                                                           static_cast<int>(groups), strip))) {}
@@ -40,9 +44,10 @@ struct panel_shares {
 
  private:
   index pieces(index of) const { return (columns + of - 1) / of; }
-  panel_share share(index n, index first_head, index count, index of) const {
-    index const first = n % pieces(of) * of;
-    return {first_head + n / pieces(of) * count, count, first, std::min(first + of, columns)};
+  panel_share share(index n, index head, index count, index of) const {
+    index const first = n % pieces(of) * of, last = std::min(first + of, columns);
+    return {first_head + head + n / pieces(of) * count, count, first_column + first,
+            first_column + last};
   }
 };
 

@@ -237,12 +237,10 @@ void adjoint_two_ways(Op const& op, sequence_view<Out const> const& dy, Gradient
   constexpr bool lanes = gives_lanes<Op, Gradients>();
   bool in_lanes = false;
   if constexpr (lanes) in_lanes = (layout_of(op) & layout_of(dy) & gradients.layout()).columns;
-  for_each_task(sequences_of(shape, options.packed) * shape.heads, threads_to_use(options.threads),
-                [&](index task) {
-                  walk const w = walk_of(task, shape, options, options.initial.positions);
-                  two_way_adjoint<Op, Out, Gradients, lanes>(op, dy, gradients, in_lanes,
-                                                             w)(options);
-                });
+  for_each_task(walks_of(shape, options), threads_to_use(options.threads), [&](index task) {
+    walk const w = walk_of(task, shape, options, options.initial.positions);
+    two_way_adjoint<Op, Out, Gradients, lanes>(op, dy, gradients, in_lanes, w)(options);
+  });
 }
 
 }  // namespace wane::impl

@@ -28,7 +28,7 @@ class penalised_adjoint {
         to_(gradients),
         options_(options),
         shape_(op.shape()),
-        walks_(sequences_of(shape_, options.packed) * shape_.heads),
+        walks_(walks_of(shape_, options)),
         columns_(op.output_columns()),
         in_lanes_((op.layout() & gradients.layout()).columns),
         directions_(numbers(shape_.rows)),
@@ -50,13 +50,15 @@ class penalised_adjoint {
     });
     of_memory(dy);
     std::vector<double> lambda(static_cast<std::size_t>(walks_));
+    state_box const box = box_of(shape_, options_);
     for_each_walk([&](walk const& w) {
-      lambda[static_cast<std::size_t>(w.sequence * shape_.heads + w.head)] = of_penalty(w);
+      index const i = w.sequence * box.heads + w.head - box.first_head;
+      lambda[static_cast<std::size_t>(i)] = of_penalty(w);
     });
-    for (index h = 0; h < shape_.heads; ++h) {
+    for (index h = 0; h < box.heads; ++h) {
       double total = 0;
-      for (index i = h; i < walks_; i += shape_.heads) total += lambda[static_cast<std::size_t>(i)];
-      to_.give_lambda(h, total);
+      for (index i = h; i < walks_; i += box.heads) total += lambda[static_cast<std::size_t>(i)];
+      to_.give_lambda(box.first_head + h, total);
     }
   }
 
@@ -89,7 +91,7 @@ class penalised_adjoint {
 
   template <class Out>
   void of_memory(sequence_view<Out const> const& dy) {
-    adjoint_options<State> options = options_;
+    adjoint_options<State> options = with_all_columns(options_);
     options.initial = first_columns(options.initial, columns_);
     options.final_gradient = first_columns(options.final_gradient, columns_);
     options.initial_gradient = first_columns(options.initial_gradient, columns_);

@@ -71,11 +71,11 @@ template <penalised_memory Op, class Out, class State>
 void run_penalised(Op const& op, sequence_view<Out> const& output,
                    run_options<State> const& options) {
   for_each_piece(op, options, recurrence_shape(op.shape()).columns, threads_to_use(options.threads),
-                 [&](walk const& w, index, index, auto const& state) {
+                 [&](walk const& w, index first, index last, auto const& state) {
                    if (w.count > tokens_in_order)
                      penalised_runner<Op, Out>(op, output)(w, state);
                    else
-                     walk_in_order(op, w, output, state);
+                     walk_in_order(op, w, output, first, last, state);
                  });
 }
 

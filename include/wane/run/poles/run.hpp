@@ -128,9 +128,9 @@ void run_poles(Op const& op, sequence_view<Out> const& output, run_options<State
   check_state_holds_inputs<Op, State>();
   recurrence_shape const shape = op.shape();
   int const threads = threads_to_use(options.threads);
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
-  index const piece =
-      std::min(columns_of_piece(op), columns_per_task(shape.columns, walks, threads, 64));
+  index const walks = walks_of(shape, options);
+  index const piece = std::min(
+      columns_of_piece(op), columns_per_task(box_of(shape, options).columns, walks, threads, 64));
   for_each_piece(op, options, piece, threads,
                  [&](walk const& w, index first, index last, auto const& state) {
                    pole_runner<Op, Out>(op, output, w.sequence, w.head, first, last)(w, state);

@@ -103,11 +103,12 @@ template <class Op, class State, class Task>
 void for_each_piece(Op const& op, run_options<State> const& options, index piece, int threads,
                     Task const& task) {
   recurrence_shape const shape = op.shape();
-  index const walks = sequences_of(shape, options.packed) * shape.heads;
-  index const pieces = (shape.columns + piece - 1) / piece;
-  for_each_task(walks * pieces, threads, [&](index i) {
+  state_box const box = box_of(shape, options);
+  index const pieces = (box.columns + piece - 1) / piece;
+  for_each_task(walks_of(shape, options) * pieces, threads, [&](index i) {
     walk const w = walk_of(i / pieces, shape, options, options.initial.positions);
-    index const first = i % pieces * piece, last = std::min(first + piece, shape.columns);
+    index const begin = i % pieces * piece, end = std::min(begin + piece, box.columns);
+    index const first = box.first_column + begin, last = box.first_column + end;
     for_each_part<accumulate_type<Op>>(w, options, [&](walk const& part, auto const& state) {
       if (part.count == 0) return keep(state, shape.rows, first, last);
       task(part, first, last, state);

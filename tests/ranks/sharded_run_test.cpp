@@ -1,0 +1,225 @@
+// sharded_run: states found early, faults of a rank, packed sequences cut over ranks, boxes.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "support/expect_error.hpp"
+#include "support/memory_problems.hpp"
+#include "wane/ranks/run.hpp"
+#include "wane/ranks/sum.hpp"
+#include "wane/testing/thread_ranks.hpp"
+
+namespace wane::testing {
+namespace {
+
+// gla over 4000 tokens, whose states fade within a few hundred.
+gla_problem<float> const& fading() {
+  static gla_problem<float> const problem({1, 4000, 3, 4, 5});
+  return problem;
+}
+
+using outcome = result<float>;
+outcome nothing(index time) { return {{1, time, 3, 4, 5}, recurrent_state<float>(1, 3, 4, 5)}; }
+
+// The tokens of fading() over three ranks, from this state on.
+outcome over_three(recurrent_state<float> const& initial, bool in_place = false) {
+  outcome to = nothing(4000);
+  on_ranks(3, [&](thread_rank const& ranks) {
+    index const begin = ranks.rank() * 1333, end = ranks.rank() == 2 ? 4000 : begin + 1333;
+    recurrent_state<float> state = initial, final = state;
+    run_options<float> options{.initial = state, .final = final, .threads = 1};
+    if (in_place) options.final = state;
+    sharded_run(ranks, fading().make(begin, end), to.view().tokens(begin, end), options);
+    if (ranks.rank() == 2) to.state = in_place ? state : final;
+  });
+  return to;
+}
+outcome in_turn(recurrent_state<float> const& initial) {
+  outcome to = nothing(4000);
+  to.state = initial;
+  for (index begin : {0, 1333, 2666}) {
+    index const end = begin == 2666 ? 4000 : begin + 1333;
+    run(fading().make(begin, end), to.view().tokens(begin, end),
+        run_options<float>{.initial = to.state_to_read(), .final = to.state, .threads = 1});
+  }
+  return to;
+}
+
+TEST(StatesFoundEarly, AreThoseOfTheWholePiece) {
+  auto const op = fading().make(0, 1333);
+  index const count = wane::impl::tokens_remembered(op, run_options<float>{}, nullptr, 1000);
+  EXPECT_GT(count, 100);
+  EXPECT_LT(count, 1000);
+  EXPECT_EQ(wane::impl::tokens_remembered(op, run_options<float>{}, nullptr, count / 2), -1);
+  recurrent_state<float> zero(1, 3, 4, 5);
+  EXPECT_LE(difference(over_three(zero), in_turn(zero)), 1e-7);
+  EXPECT_LE(difference(over_three(zero, true), in_turn(zero)), 1e-7);
+}
+
+// What 2^-100 cannot forget is seen afterwards, and all ranks run again in their order.
+TEST(StatesFoundEarly, DoNotForgetNaN) {
+  recurrent_state<float> state(1, 3, 4, 5);
+  state.values()[7] = NAN, state.values()[30] = 1e38f;
+  for (bool in_place : {false, true}) {
+    outcome is = over_three(state, in_place), must_be = in_turn(state);
+    EXPECT_TRUE(std::isnan(is.view()(0, 3999, 0, 2)) == std::isnan(must_be.view()(0, 3999, 0, 2)));
+    EXPECT_TRUE(std::isnan(is.view()(0, 3999, 0, 2)));
+    EXPECT_TRUE(is.same_bits(must_be));
+  }
+}
+
+// What the ranks throw, as text.
+template <class Body>
+std::vector<std::string> thrown(int size, Body const& body) {
+  std::vector<std::string> texts;
+  for (auto const& e : outcomes_on_ranks(size, body)) {
+    texts.emplace_back();
+    if (!e) continue;
+    try {
+      std::rethrow_exception(e);
+    } catch (std::exception const& x) {
+      texts.back() = x.what();
+    }
+  }
+  return texts;
+}
+
+TEST(ARankThatFails, IsNamedByAllOthers) {
+  auto const texts = thrown(3, [](thread_rank const& ranks) {
+    std::vector<float> y(20 * 3 * 5);
+    sharded_run(ranks, fading().make(0, 20), {y.data(), 1, ranks.rank() == 1 ? 19 : 20, 3, 5});
+  });
+  EXPECT_EQ(texts[1], "output has time 19; it must be 20");
+  EXPECT_EQ(texts[0], "rank 1 failed: output has time 19; it must be 20");
+  EXPECT_EQ(texts[2], texts[0]);
+}
+
+// Throws at a token in the middle of its work.
+struct failing {
+  using accumulate = float;
+  index fails_at;
+  recurrence_shape shape() const { return {1, 10, 4, 1, 2}; }
+  template <class Write>
+  void advance(place<> at, view<float, 2> state, Write const& write) const {
+    if (at.head == 2 && at.time == fails_at) throw std::bad_alloc();
+    for (index j = 0; j < 2; ++j) write(j, state(0, j) += 1);
+  }
+};
+
+TEST(ARankThatFails, LeavesNobodyWaiting) {
+  for (int bad : {0, 1, 3}) {
+    auto const texts = thrown(4, [&](thread_rank const& ranks) {
+      std::vector<float> y(10 * 4 * 2);
+      sharded_run(ranks, failing{ranks.rank() == bad ? 5 : -1}, {y.data(), 1, 10, 4, 2},
+                  run_options<float>{.threads = 1});
+    });
+    for (int r = 0; r < 4; ++r)
+      EXPECT_EQ(
+          texts[static_cast<std::size_t>(r)],
+          r == bad ? "std::bad_alloc" : "rank " + std::to_string(bad) + " failed: std::bad_alloc");
+  }
+}
+
+TEST(ARankThatEnds, EndsThoseThatWaitForIt) {
+  auto const texts = thrown(2, [](thread_rank const& ranks) {
+    if (ranks.rank() == 0) throw std::runtime_error("gone");
+    std::vector<float> y(20 * 3 * 5);
+    sharded_run(ranks, fading().make(0, 20), {y.data(), 1, 20, 3, 5});
+  });
+  EXPECT_EQ(texts[0], "gone");
+  EXPECT_EQ(texts[1], "rank 0 failed: it has ended");
+}
+
+TEST(RanksThatDoNotAgree, AreRefusedBeforeAnyWork) {
+  auto const texts = thrown(2, [](thread_rank const& ranks) {
+    gla_problem<float> const other({1, 9, ranks.rank() + 2, 4, 5});
+    std::vector<float> y(9 * 3 * 5, 7);
+    try {
+      sharded_run(ranks, other.make(0, 9), {y.data(), 1, 9, ranks.rank() + 2, 5});
+    } catch (...) {
+      EXPECT_EQ(y[0], 7);
+      throw;
+    }
+  });
+  EXPECT_EQ(texts[0], "rank 1 has heads 3, rank 0 has 2; they must be the same");
+  EXPECT_EQ(texts[1], texts[0]);
+  auto const of_types = thrown(2, [](thread_rank const& ranks) {
+    std::vector<float> y(20 * 3 * 5);
+    sequence_view<float> const to(y.data(), 1, 20, 3, 5);
+    if (ranks.rank() == 0)
+      sharded_run(ranks, fading().make(0, 20), to, run_options<double>{});
+    else
+      sharded_run(ranks, fading().make(0, 20), to, run_options<float>{});
+  });
+  EXPECT_EQ(of_types[0],
+            "rank 1 has a state of float32, rank 0 has float64; they must be the same");
+  auto const of_packed = thrown(2, [](thread_rank const& ranks) {
+    std::vector<float> y(20 * 3 * 5);
+    index const none[] = {0, 20};
+    sharded_run(ranks, fading().make(0, 20), {y.data(), 1, 20, 3, 5},
+                run_options<float>{.packed = {none}}, {.continues = ranks.rank() == 0});
+  });
+  EXPECT_EQ(of_packed[0], "rank 0 continues a sequence; it is the first rank");
+}
+
+TEST(ShardOf, CutsPackedSequences) {
+  index const starts[] = {0, 5, 5, 12, 20};
+  auto const expect = [&](index begin, index end, std::vector<index> own, bool continues,
+                          index first) {
+    packed_shard const is = shard_of(starts, begin, end);
+    EXPECT_EQ(is.starts, own) << begin << ' ' << end;
+    EXPECT_EQ(is.continues, continues) << begin << ' ' << end;
+    EXPECT_EQ(is.first, first) << begin << ' ' << end;
+  };
+  expect(0, 20, {0, 5, 5, 12, 20}, false, 0);
+  expect(0, 3, {0, 3}, false, 0);
+  expect(3, 7, {0, 2, 2, 4}, true, 0);
+  expect(5, 12, {0, 0, 7}, false, 1);
+  expect(7, 7, {0, 0}, true, 2);
+  expect(12, 12, {0}, false, 0);
+  expect(13, 20, {0, 7}, true, 3);
+  support::expect_error({"the part is 3 to 21; it must lie in 0 to 20"},
+                        [&] { (void)shard_of(starts, 3, 21); });
+}
+
+TEST(Broadcast, GivesTheStateOfOneRankToAll) {
+  for (int size : {1, 2, 3, 5, 8})
+    on_ranks(size, [&](thread_rank const& ranks) {
+      recurrent_state<float> state(2, 1, 2, 3);
+      state.values()[4] = static_cast<float>(ranks.rank());
+      state.positions()[1] = ranks.rank();
+      broadcast(ranks, size / 2, state);
+      EXPECT_EQ(state.values()[4], static_cast<float>(size / 2));
+      EXPECT_EQ(state.positions()[1], size / 2);
+    });
+}
+
+TEST(Box, LeavesTheOthersAlone) {
+  gla_problem<float> const problem({2, 40, 4, 6, 40});
+  auto const op = problem.make(0, 40);
+  result<float> whole({2, 40, 4, 6, 40}, recurrent_state<float>(op)), parts = whole;
+  run(op, whole.view(), run_options<float>{.final = whole.state});
+  for (index head : {0, 1, 3})
+    for (index column : {0, 16})
+      run(op, parts.view(),
+          run_options<float>{.final = parts.state,
+                             .box = {.first_head = head,
+                                     .heads = head == 1 ? 2 : 1,
+                                     .first_column = column,
+                                     .columns = column == 0 ? 16 : -1}});
+  EXPECT_TRUE(parts.same_bits(whole));
+  result<float> one({2, 40, 4, 6, 40}, recurrent_state<float>(op));
+  run(op, one.view(),
+      run_options<float>{.final = one.state, .box = {.first_sequence = 1, .first_head = 3}});
+  EXPECT_TRUE(std::isnan(one.view()(0, 5, 3, 0)) && std::isnan(one.view()(1, 5, 2, 0)));
+  EXPECT_EQ(one.view()(1, 39, 3, 7), whole.view()(1, 39, 3, 7));
+  EXPECT_EQ(one.state.positions(), (std::vector<index>{0, 40}));
+  support::expect_error({"box has heads 3 to 5; they must lie in 0 to 4"}, [&] {
+    run(op, one.view(), run_options<float>{.box = {.first_head = 3, .heads = 2}});
+  });
+  support::expect_error({"box has columns 3 to 40; both must be multiples of 16"}, [&] {
+    run(op, one.view(), run_options<float>{.box = {.first_column = 3}});
+  });
+}
+
+}  // namespace
+}  // namespace wane::testing
