@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <optional>
 
 #include "ranks/memories.hpp"
@@ -32,27 +33,40 @@ struct settings {
   std::vector<std::string> operators;
 };
 
-// Counts what a rank sends.
-template <class Ranks>
-struct counted {
-  Ranks const& ranks;
-  mutable std::size_t bytes = 0;
-  int rank() const { return ranks.rank(); }
-  int size() const { return ranks.size(); }
+// Ranks of any engine, as one type, so that the operators are compiled once. Counts what is sent.
+class group {
+ public:
+  template <rank_group Ranks>
+  explicit group(Ranks const& ranks)
+      : rank_(ranks.rank()),
+        size_(ranks.size()),
+        send_([&](int to, std::vector<std::byte> message) { ranks.send(to, std::move(message)); }),
+        receive_([&](int from, std::span<std::byte> to) { ranks.receive(from, to); }),
+        all_gather_([&](std::span<std::byte const> mine, std::span<std::byte> all) {
+          ranks.all_gather(mine, all);
+        }) {}
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
   void send(int to, std::vector<std::byte> message) const {
     bytes += message.size();
-    ranks.send(to, std::move(message));
+    send_(to, std::move(message));
   }
-  void receive(int from, std::span<std::byte> to) const { ranks.receive(from, to); }
+  void receive(int from, std::span<std::byte> to) const { receive_(from, to); }
   void all_gather(std::span<std::byte const> mine, std::span<std::byte> all) const {
-    ranks.all_gather(mine, all);
+    all_gather_(mine, all);
   }
+
+  mutable std::size_t bytes = 0;
+
+ private:
+  int rank_, size_;
+  std::function<void(int, std::vector<std::byte>)> send_;
+  std::function<void(int, std::span<std::byte>)> receive_;
+  std::function<void(std::span<std::byte const>, std::span<std::byte>)> all_gather_;
 };
 
-template <class Ranks>
-void wait_for_all(Ranks const& ranks) {
-  (void)impl::gathered(ranks, 0);
-}
+void wait_for_all(group const& ranks) { (void)impl::gathered(ranks, 0); }
 
 template <class Work>
 double seconds(Work const& work) {
@@ -80,13 +94,11 @@ struct piece {
   void adjoint() {
     wane::adjoint(memory.op(), view(dy), memory.gradients(), adjoint_options<float>{.threads = 1});
   }
-  template <class Ranks>
-  void run(Ranks const& ranks, index parts) {
+  void run(group const& ranks, index parts) {
     sharded_run(ranks, memory.op(), view(y), run_options<float>{.final = final, .threads = 1},
                 sharding<float>{.start = start, .parts = parts});
   }
-  template <class Ranks>
-  void adjoint(Ranks const& ranks, index parts) {
+  void adjoint(group const& ranks, index parts) {
     sharded_adjoint(ranks, memory.op(), view(dy), memory.gradients(),
                     adjoint_options<float>{.threads = 1},
                     sharding<float>{.start = start, .parts = parts});
@@ -94,8 +106,8 @@ struct piece {
 };
 
 // How far the final state of the last rank is from that of one rank, relative to its size.
-template <class Memory, class Ranks>
-double error(Ranks const& ranks, piece<Memory>& own, piece<Memory> const* whole) {
+template <class Memory>
+double error(group const& ranks, piece<Memory>& own, piece<Memory> const* whole) {
   recurrent_state<float> final = own.final;
   broadcast(ranks, ranks.size() - 1, final);
   double apart = 0, size = 0;
@@ -106,14 +118,14 @@ double error(Ranks const& ranks, piece<Memory>& own, piece<Memory> const* whole)
   return apart == 0 ? 0 : std::sqrt(apart / size);
 }
 
-template <class Memory, class Ranks>
-void row(Ranks const& all, settings const& s, bool strong) {
-  counted<Ranks> const ranks{all};
+template <class Memory>
+void row(group const& ranks, settings const& s, bool strong) {
   index const P = ranks.size(), each = strong ? s.tokens / P : s.tokens;
   piece<Memory> own(each * ranks.rank(), each);
   std::optional<piece<Memory>> whole;
   if (ranks.rank() == 0) whole.emplace(0, strong ? each * P : each);
   recurrence_shape const shape = own.memory.op().shape();
+  using op = decltype(own.memory.op());
   for (bool const back : {false, true}) {
     std::vector<double> one, many;
     for (int round = 0; round <= s.rounds; ++round) {  // the first warms up
@@ -125,7 +137,7 @@ void row(Ranks const& all, settings const& s, bool strong) {
           seconds([&] { back ? own.adjoint(ranks, s.parts) : own.run(ranks, s.parts); }));
     }
     double const off = strong && !back ? error(ranks, own, whole ? &*whole : nullptr) : 0;
-    std::size_t const sent = std::ranges::max(impl::gathered(all, ranks.bytes));
+    std::size_t const sent = std::ranges::max(impl::gathered(ranks, ranks.bytes));
     if (!whole) continue;
     one.erase(one.begin()), many.erase(many.begin());
     double const was = median(one), is = median(many);
@@ -135,7 +147,6 @@ void row(Ranks const& all, settings const& s, bool strong) {
                                     .rows = shape.rows,
                                     .columns = shape.columns,
                                     .parts = s.parts};
-    using op = decltype(own.memory.op());
     impl::shard_parts(report, back ? impl::cuts_of_adjoint<op> : impl::cuts_of_run<op>,
                       std::vector(static_cast<std::size_t>(P), report))
         .for_each({.rank = 0, .sequences = 1}, [&](auto const&) { ++parts; });
@@ -151,8 +162,7 @@ void row(Ranks const& all, settings const& s, bool strong) {
   }
 }
 
-template <class Ranks>
-void table(Ranks const& ranks, settings const& s) {
+void table(group const& ranks, settings const& s) {
   if (ranks.rank() == 0)
     std::printf("T %lld, %d ranks of one thread\n%-18s %-7s %-6s %11s %11s %8s\n",
                 static_cast<long long>(s.tokens), ranks.size(), "operator", "pass", "", "one rank",
@@ -192,10 +202,11 @@ int main(int count, char** words) {
     MPI_Init(nullptr, nullptr);
     {
       wane::mpi_ranks const ranks(MPI_COMM_WORLD);
-      wane::bench::table(ranks, s);
+      wane::bench::table(wane::bench::group(ranks), s);
     }
     return MPI_Finalize();
   }
 #endif
-  wane::testing::on_ranks(s.ranks, [&](auto const& ranks) { wane::bench::table(ranks, s); });
+  wane::testing::on_ranks(
+      s.ranks, [&](auto const& ranks) { wane::bench::table(wane::bench::group(ranks), s); });
 }
