@@ -72,6 +72,8 @@ class mpi_ranks {
     });
   }
   void all_gather(std::span<std::byte const> mine, std::span<std::byte> all) const {
+    if (mine.size() > std::size_t{1} << 30)
+      throw std::runtime_error("MPI: all_gather of more than 1 GiB from each rank");
     int const count = static_cast<int>(mine.size());
     impl::check_mpi(MPI_Allgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, own_));
   }
@@ -81,10 +83,11 @@ class mpi_ranks {
     std::vector<std::byte> bytes;
     std::vector<MPI_Request> parts;
   };
-  // MPI counts with int.
+  // Parts of 32 KiB: what is longer than the eager limit of MPI (64 KiB over TCP in Open MPI)
+  // leaves a rank only while that rank is in a call of MPI, and not while it computes.
   template <class Take>
   static void for_each_part(std::span<std::byte> bytes, Take const& take) {
-    constexpr std::size_t most = std::size_t{1} << 30;
+    constexpr std::size_t most = std::size_t{1} << 15;
     for (std::size_t i = 0; i < bytes.size(); i += most)
       take(bytes.subspan(i, std::min(most, bytes.size() - i)));
   }

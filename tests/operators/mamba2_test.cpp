@@ -58,7 +58,9 @@ struct mamba2_problem {
 
   std::array<std::span<T>, 8> inputs() { return {x, dt, B, C, A, D, dt_bias, taper}; }
   typename wane::mamba2<T>::gradients gradients(index begin = 0, index end = -1) {
-    auto const part = [=](auto const& x) { return x.tokens(begin, end < 0 ? x.extent[1] : end); };
+    auto const part = [=](auto const& of) {
+      return of.tokens(begin, end < 0 ? of.extent[1] : end);
+    };
     return {.x = part(of_columns(to_x)),
             .dt = part(of_tokens(to_dt)),
             .A = {to_A.data(), heads},

@@ -4,6 +4,7 @@
 
 #include "support/expect_error.hpp"
 #include "support/memory_problems.hpp"
+#include "wane/operators/linear_recurrence.hpp"
 #include "wane/ranks/run.hpp"
 #include "wane/ranks/sum.hpp"
 #include "wane/testing/thread_ranks.hpp"
@@ -67,6 +68,102 @@ TEST(StatesFoundEarly, DoNotForgetNaN) {
   }
 }
 
+// Over three ranks, from position 1000 on: whatever is found early, positions count through.
+TEST(StatesFoundEarly, HaveThePositionsOfTheWhole) {
+  recurrent_state<float> state(1, 3, 4, 5);
+  state.positions()[0] = 1000;
+  for (bool in_place : {false, true})
+    for (index parts : {0, 1, 3}) {
+      std::vector<index> seen(3), begun(3);
+      outcome to = nothing(4000);
+      on_ranks(3, [&](thread_rank const& ranks) {
+        index const begin = ranks.rank() * 1333, end = ranks.rank() == 2 ? 4000 : begin + 1333;
+        recurrent_state<float> own = state, final = state, start(1, 3, 4, 5);
+        run_options<float> options{.initial = own, .final = final, .threads = 1};
+        if (in_place) options.final = own;
+        sharded_run(ranks, fading().make(begin, end), to.view().tokens(begin, end), options,
+                    {.start = start, .parts = parts});
+        seen[static_cast<std::size_t>(ranks.rank())] = (in_place ? own : final).positions()[0];
+        begun[static_cast<std::size_t>(ranks.rank())] = start.positions()[0];
+      });
+      EXPECT_EQ(seen, (std::vector<index>{2333, 3666, 5000}));
+      EXPECT_EQ(begun, (std::vector<index>{1000, 2333, 3666}));
+    }
+}
+
+// Channels [B, T, 1, 20] with one log decay a sequence.
+template <class T>
+struct channels {
+  index time;
+  std::vector<T> decays;
+  std::vector<T> a, b;
+
+  channels(index tokens, std::vector<T> log_decays) : time(tokens), decays(log_decays) {
+    for (T decay : decays)
+      for (index i = 0; i < 20 * time; ++i) {
+        a.push_back(decay);
+        b.push_back(static_cast<T>(std::sin(static_cast<double>(i))));
+      }
+  }
+  sequence_view<T const> view(std::vector<T> const& of) const {
+    return {of.data(), std::ssize(decays), time, 1, 20};
+  }
+  auto piece(index begin, index end) const {
+    return linear_recurrence<decay_as::log, T>(
+        {.decay = view(a).tokens(begin, end), .drive = view(b).tokens(begin, end)});
+  }
+  // The outputs of two ranks, and of one process.
+  std::array<std::vector<T>, 2> outputs(T initial) const {
+    std::vector<T> two(a.size()), one = two;
+    recurrent_state<T> state(std::ssize(decays), 1, 1, 20);
+    std::fill(state.values().begin(), state.values().end(), initial);
+    auto const to = [&](std::vector<T>& of) {
+      return sequence_view<T>(of.data(), std::ssize(decays), time, 1, 20);
+    };
+    run(piece(0, time), to(one), run_options<T>{.initial = state});
+    on_ranks(2, [&](thread_rank const& ranks) {
+      index const begin = ranks.rank() * time / 2, end = begin + time / 2;
+      sharded_run(ranks, piece(begin, end), to(two).tokens(begin, end),
+                  run_options<T>{.initial = state, .threads = 1});
+    });
+    return {two, one};
+  }
+};
+
+TEST(StatesFoundEarly, GoToTheirOwnSequence) {
+  auto const [two, one] = channels<float>(4000, {-0.0001f, -1.f, -0.001f, -2.f}).outputs(3);
+  EXPECT_EQ(two, one);
+}
+
+TEST(StatesFoundEarly, AreGivenUpWhereTheStateBeforeIsTooLarge) {
+  auto const [two, one] = channels<double>(4000, {-0.4}).outputs(1e300);
+  EXPECT_EQ(two, one);
+  EXPECT_GT(one[2000 * 20], 1e-60);
+}
+
+// The last rank's own sequence begins again where the ranks run again.
+TEST(StatesFoundEarly, LeaveInitialStatesForASecondRun) {
+  index const starts[] = {0, 3000, 4000};
+  auto const all = [&](index begin, index end) { return fading().make(begin, end); };
+  recurrent_state<float> initial(2, 3, 4, 5);
+  initial.values()[3] = NAN;
+  std::fill(initial.values().begin() + 60, initial.values().end(), 2.f);
+  outcome one = nothing(4000), two = one;
+  run(all(0, 4000), one.view(), run_options<float>{.initial = initial, .packed = {starts}});
+  on_ranks(2, [&](thread_rank const& ranks) {
+    index const begin = ranks.rank() * 2000;
+    packed_shard const own = shard_of(starts, begin, begin + 2000);
+    recurrent_state<float> state(std::ssize(own.starts) - 1, 3, 4, 5);
+    std::copy_n(initial.values().begin() + 60 * own.first, std::ssize(state.values()),
+                state.values().begin());
+    sharded_run(ranks, all(begin, begin + 2000), two.view().tokens(begin, begin + 2000),
+                run_options<float>{.initial = state, .final = state, .packed = {own.starts}},
+                {.continues = own.continues});
+  });
+  for (index t = 0; t < 4000; ++t)
+    EXPECT_NEAR(two.view()(0, t, 1, 3), one.view()(0, t, 1, 3), 1e-5) << t;
+}
+
 // What the ranks throw, as text.
 template <class Body>
 std::vector<std::string> thrown(int size, Body const& body) {
@@ -106,11 +203,12 @@ struct failing {
 };
 
 TEST(ARankThatFails, LeavesNobodyWaiting) {
+  wane::impl::all_threads const used;
   for (int bad : {0, 1, 3}) {
     auto const texts = thrown(4, [&](thread_rank const& ranks) {
       std::vector<float> y(10 * 4 * 2);
       sharded_run(ranks, failing{ranks.rank() == bad ? 5 : -1}, {y.data(), 1, 10, 4, 2},
-                  run_options<float>{.threads = 1});
+                  run_options<float>{.threads = bad == 1 ? 2 : 1});
     });
     for (int r = 0; r < 4; ++r)
       EXPECT_EQ(
@@ -177,6 +275,11 @@ TEST(ShardOf, CutsPackedSequences) {
   expect(7, 7, {0, 0}, true, 2);
   expect(12, 12, {0}, false, 0);
   expect(13, 20, {0, 7}, true, 3);
+  index const ends[] = {0, 5, 5};
+  EXPECT_EQ(shard_of(ends, 3, 5).starts, (std::vector<index>{0, 2, 2}));
+  EXPECT_EQ(shard_of(ends, 5, 5).starts, (std::vector<index>{0}));
+  index const none[] = {0, 0};
+  EXPECT_EQ(shard_of(none, 0, 0).starts, (std::vector<index>{0, 0}));
   support::expect_error({"the part is 3 to 21; it must lie in 0 to 20"},
                         [&] { (void)shard_of(starts, 3, 21); });
 }

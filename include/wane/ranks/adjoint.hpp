@@ -15,6 +15,14 @@ inline constexpr box_cuts cuts_of_adjoint{goes_back_by_sequence<Op>,
                                           goes_back_by_head<Op> && !normalised_recurrence<Op>,
                                           channelwise<Op>};
 
+// Whether an operator holds local attention, whose adjoint begins with an empty window.
+template <class Op>
+inline constexpr bool begins_empty = windowed_attention<Op>;
+template <paired_recurrence Op>
+inline constexpr bool begins_empty<Op> =
+    begins_empty<std::remove_cvref_t<decltype(std::declval<Op const&>().first())>> ||
+    begins_empty<std::remove_cvref_t<decltype(std::declval<Op const&>().second())>>;
+
 // Finds the states that the ranks begin with: a run whose last rank does nothing.
 template <class Ranks, class Op, class State>
 void find_starts(state_chain<State, Ranks>& chain, Op const& op,
@@ -25,10 +33,9 @@ void find_starts(state_chain<State, Ranks>& chain, Op const& op,
       if (!leaves) return;
       run_options<State> own = options;
       own.box = box;
-      if (arrives) own.initial = chain.arrived.view_of();
+      if (arrives) own.initial.values = chain.arrived.values;
       own.final.values = chain.left.values;
       run_by_table(op, output.view(), own);
-      count_positions(op, own, chain.left.positions);
     });
   });
 }
@@ -37,60 +44,59 @@ void find_starts(state_chain<State, Ranks>& chain, Op const& op,
 template <class State>
 class joined_states {
  public:
-  joined_states(state_view<State const> const& given, linked_states<State>& linked,
+  joined_states(view<State const, 4> const& given, view<State, 4> const& linked,
                 shard_link const& link, index sequences, recurrence_shape const& shape) {
     if (!link.present() || link.sequences == sequences) {
-      all_ = link.present() ? linked.view_of() : given;
+      all_ = link.present() ? view<State const, 4>(linked) : given;
       return;
     }
-    own_.emplace(sequences, shape.heads, shape.rows, shape.columns);
-    state_view<State> const to = *own_;
+    state_view<State> const to = own_.emplace(sequences, shape.heads, shape.rows, shape.columns);
     for (index n = 0; n < sequences; ++n) {
       bool const of_link = link.first <= n && n < link.first + link.sequences;
-      state_view<State const> const from = of_link ? linked.view_of() : given;
-      if (!from.present()) continue;
-      if (from.positions) to.positions[n] = from.positions[n];
+      if (!of_link && !given.data) continue;
       for (index h = 0; h < shape.heads; ++h)
         for (index i = 0; i < shape.rows; ++i)
-          for (index j = 0; j < shape.columns; ++j) to.values(n, h, i, j) = from.values(n, h, i, j);
+          for (index j = 0; j < shape.columns; ++j)
+            to.values(n, h, i, j) = of_link ? linked(n, h, i, j) : given(n, h, i, j);
     }
-    all_ = to;
+    all_ = to.values;
   }
-  state_view<State const> const& view() const { return all_; }
+  view<State const, 4> const& values() const { return all_; }
 
  private:
   std::optional<recurrent_state<State>> own_;
-  state_view<State const> all_;
+  view<State const, 4> all_;
 };
 
 // The work of one rank of sharded_adjoint. `starts` are the states that the sequences of links.from
-// begin with; gradients arrive from links.to.
+// begin with; gradients arrive from links.to. options.initial has positions.
 template <class Ranks, class Op, class Dy, class Gradients, class State>
-void adjoint_shard(state_chain<State, Ranks>& chain, linked_states<State>& starts,
-                   shard_links const& links, index sequences, Op const& op,
-                   sequence_view<Dy const> const& dy, Gradients const& gradients,
-                   adjoint_options<State> const& options) {
+void adjoint_shard(state_chain<State, Ranks>& chain, linked_states<State> const& starts,
+                   agreed_call const& call, Op const& op, sequence_view<Dy const> const& dy,
+                   Gradients const& gradients, adjoint_options<State> const& options) {
   auto const visit = [&](Gradients const& to, state_box const& box,
-                         state_view<State const> const& initial,
-                         state_view<State const> const& final_gradient, bool leaves) {
+                         view<State const, 4> const& initial,
+                         view<State const, 4> const& final_gradient, bool leaves) {
     adjoint_options<State> own = options;
-    own.box = box, own.initial = initial, own.final_gradient = final_gradient;
+    own.box = box;
+    own.initial.values = initial, own.final_gradient.values = final_gradient;
     if (!own.initial_gradient.present() && leaves) own.initial_gradient.values = chain.left.values;
     adjoint_of_box(op, dy, to, own);
   };
   with_parts_lent(op, gradients, options, [&](Gradients const& to) {
     if constexpr (goes_back_by_sequence<Op>) {
       chain.carry([&](state_box const& box, bool arrives, bool leaves) {
-        visit(to, box, leaves ? starts.view_of() : options.initial,
-              arrives ? chain.arrived.view_of() : options.final_gradient, leaves);
+        visit(to, box, leaves ? starts.values : options.initial.values,
+              arrives ? chain.arrived.values : options.final_gradient.values, leaves);
       });
     } else {
-      recurrence_shape const shape = op.shape();
-      joined_states<State> const initial(options.initial, starts, links.from, sequences, shape);
+      auto const& links = call.links;
+      joined_states<State> const initial(options.initial.values, starts.values, links.from,
+                                         call.sequences, call.shape);
       chain.carry_all_sequences([&](state_box const& box, bool, bool leaves) {
-        joined_states<State> const gradient(options.final_gradient, chain.arrived, links.to,
-                                            sequences, shape);
-        visit(to, box, initial.view(), gradient.view(), leaves);
+        joined_states<State> const gradient(options.final_gradient.values, chain.arrived.values,
+                                            links.to, call.sequences, call.shape);
+        visit(to, box, initial.values(), gradient.values(), leaves);
       });
     }
   });
@@ -119,45 +125,43 @@ void sharded_adjoint(Ranks const& ranks, Op const& op, sequence_view<Out> output
                      sharding<State> const& shard = {}) {
   using Dy = std::remove_const_t<Out>;
   if constexpr (impl::may_have_adjoint<Op, Dy, Gradients, State>()) {
-    recurrence_shape shape;
-    index sequences = 0;
-    impl::together(ranks, [&] {
-      sequences = impl::check_adjoint(op, output_gradient, gradients, options);
-      shape = op.shape();
-      impl::check_sharding(shape, options, sequences, shard);
-    });
-    impl::shard_report own = impl::report_of(shape, sequences, options.packed, options.direction,
-                                             options.threads, false, shard, ranks.rank());
-    own.adjoint = 1, own.starts_given = shard.start.present();
-    auto const reports = impl::gathered(ranks, own);
-    impl::check_same(reports);
-    impl::shard_links const links = impl::links_of(reports, ranks.rank());
-
-    using chain = impl::state_chain<State, Ranks>;
-    impl::shard_parts const of_run(reports[0], impl::cuts_of_run<Op>, reports);
-    impl::shard_parts const of_adjoint(reports[0], impl::cuts_of_adjoint<Op>, reports);
-    impl::linked_states<State> starts(links.from, sequences, shape, shard.start.values);
+    static_assert(!impl::begins_empty<Op>,
+                  "wane::sharded_adjoint: the adjoint of local attention begins with an empty "
+                  "window, which ranks after the first do not have");
+    impl::agreed_call const call = impl::agree_on_call(
+        ranks, op, options, shard,
+        {.adjoint = 1,
+         .cuts = impl::number_of(impl::cuts_of_adjoint<Op>),
+         .starts_given = shard.start.present()},
+        [&] { return impl::check_adjoint(op, output_gradient, gradients, options); });
+    auto const& [shape, sequences, reports, links, positions] = call;
+    std::optional<impl::linked_states<State>> starts;
+    std::optional<impl::given_states<State>> given;
     std::optional<recurrent_state<State>> all;
-    auto left = options.initial_gradient.values;
-    if (!impl::goes_back_by_sequence<Op> && links.from.present() && !left.data)
-      left =
-          state_view<State>(all.emplace(sequences, shape.heads, shape.rows, shape.columns)).values;
-
+    std::optional<impl::state_chain<State, Ranks>> forward, backward;
     impl::together(ranks, [&] {
-      if (shard.start.present()) {
-        for (index n = 0; shard.start.positions && n < sequences; ++n)
-          starts.positions[static_cast<std::size_t>(n)] = shard.start.positions[n];
-      } else {
-        chain forward(ranks, links, of_run, shape, sequences, starts.values, {});
-        impl::find_starts(forward, op, impl::run_of(options));
-        starts.positions = forward.arrived.positions;
+      impl::shard_parts const of_run(reports[0], impl::cuts_of_run<Op>, reports);
+      impl::shard_parts const of_adjoint(reports[0], impl::cuts_of_adjoint<Op>, reports);
+      starts.emplace(links.from, sequences, shape, shard.start.values);
+      given.emplace(impl::run_of(options), call, false);
+      auto left = options.initial_gradient.values;
+      if (!impl::goes_back_by_sequence<Op> && links.from.present() && !left.data) {
+        all.emplace(sequences, shape.heads, shape.rows, shape.columns);
+        left = state_view<State>(*all).values;
       }
+      if (!shard.start.present())
+        forward.emplace(ranks, links, of_run, shape, sequences, starts->values, view<State, 4>());
+      impl::shard_links const back{links.to, links.from};
+      backward.emplace(ranks, back, of_adjoint, shape, sequences, view<State, 4>(), left);
     });
-    chain backward(ranks, {links.to, links.from}, of_adjoint, shape, sequences, {}, left);
+    if (!shard.start.present())
+      impl::together(ranks, [&] { impl::find_starts(*forward, op, given->options); });
     impl::together(ranks, [&] {
-      backward.guard([&] {
-        impl::adjoint_shard(backward, starts, links, sequences, op,
-                            sequence_view<Dy const>(output_gradient), gradients, options);
+      adjoint_options<State> own = options;
+      own.initial.positions = given->positions.data();
+      backward->guard([&] {
+        impl::adjoint_shard(*backward, *starts, call, op, sequence_view<Dy const>(output_gradient),
+                            gradients, own);
       });
     });
   }

@@ -67,7 +67,11 @@ void together(Ranks const& ranks, caught_error const& own) {
   for (int r = 0; r < ranks.size(); ++r)
     if (auto const& of = outcomes[static_cast<std::size_t>(r)]; of.how == rank_outcome::failed)
       throw rank_failure(r, of.why);
+  // None has failed by itself, so an engine has.
   if (own) own.rethrow();
+  for (int r = 0; r < ranks.size(); ++r)
+    if (auto const& of = outcomes[static_cast<std::size_t>(r)]; of.how != rank_outcome::done)
+      throw rank_failure(r, of.why);
 }
 
 // Carries out work on this rank and waits for all; see above.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -57,7 +58,10 @@ index tokens_remembered(Op const& op, Options const& options, index const* posit
             for (index j = 0; j < columns; ++j) *to++ += log_decay_of(x, i, box.first_column + j);
         }
         slowest = -INFINITY;
-        for (double l : left) slowest = l <= slowest ? slowest : l;  // keeps a NaN
+        for (double l : left) {
+          if (!(l <= 0)) return -1;
+          slowest = std::max(slowest, l);
+        }
         bool const over = k == w.count || k >= most;
         if (!(slowest <= log_of_nothing) &&
             (over ||

@@ -45,7 +45,8 @@ inline packed_shard shard_of(std::span<index const> starts, index begin, index e
   packed_shard own{{0}, false, 0};
   for (std::size_t n = 0; n + 1 < starts.size(); ++n) {
     bool const continues = starts[n] < begin && begin < starts[n + 1];
-    bool const begins = begin <= starts[n] && starts[n] < end;
+    bool const last = end == starts.back() && (begin < end || end == 0);
+    bool const begins = begin <= starts[n] && (starts[n] < end || (last && starts[n] == end));
     if (!continues && !begins) continue;
     if (own.starts.size() == 1) own.first = static_cast<index>(n);
     own.continues = own.continues || continues;
@@ -62,7 +63,7 @@ namespace wane::impl {
 struct shard_report {
   char scalar[16] = {};  // the type of the state
   index batch = 0, heads = 0, rows = 0, columns = 0, parts = 0, bytes = 0;
-  int backward = 0, packed = 0, adjoint = 0, forgets = 0;
+  int backward = 0, packed = 0, adjoint = 0, forgets = 0, cuts = 0;
   // Its own:
   index sequences = 0, threads = 1;
   int continues = 0, starts_given = 0;
@@ -86,6 +87,7 @@ inline void check_same(std::vector<shard_report> const& all) {
     same("rows", is.rows, first.rows);
     same("columns", is.columns, first.columns);
     same("reverse", is.backward, first.backward);
+    same("an operator of another kind", is.cuts, first.cuts);
     same("an operator that forgets", is.forgets, first.forgets);
     same("sharding.parts", is.parts, first.parts);
     same("sharding.start", is.starts_given, first.starts_given);

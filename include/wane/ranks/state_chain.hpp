@@ -12,24 +12,17 @@ namespace wane::impl {
 template <class State>
 struct linked_states {
   view<State, 4> values;
-  std::vector<index> positions;
   aligned_vector<State> own;
 
   linked_states(shard_link const& link, index sequences, recurrence_shape const& shape,
                 view<State, 4> const& given)
-      : values(given), positions(static_cast<std::size_t>(sequences)) {
+      : values(given) {
     if (given.data) return;
     index const matrix = shape.rows * shape.columns, size = shape.heads * matrix;
     own.resize(static_cast<std::size_t>(link.sequences * size));
     values = {own.data(),
               {sequences, shape.heads, shape.rows, shape.columns},
               {link.sequences == 1 ? 0 : size, matrix, shape.columns, 1}};
-  }
-
-  state_view<State> view_of() { return {values, positions.data()}; }
-  void give_positions(shard_link const& link, state_view<State> const& to) const {
-    for (index n = link.first; to.positions && n < link.first + link.sequences; ++n)
-      to.positions[n] = positions[static_cast<std::size_t>(n)];
   }
 };
 
@@ -50,15 +43,15 @@ class state_chain {
              leave_from.data || arrive_in.data || !one_ ? leave_from : arrived.values) {
     auto const list = [&](shard_link const& link, std::vector<part>& to) {
       if (!link.present()) return;
-      std::size_t room = 0;
       parts.for_each(link, [&](state_box const& box) {
-        room = std::max(room, state_message<State>(box, shape.rows).bytes());
-      });
-      parts.for_each(link, [&](state_box const& box) {
-        to.push_back({box, {box, shape.rows, room}});
+        to.push_back({box, {box, shape.rows, std::ssize(to)}});
+        room_ = std::max(room_, to.back().message.bytes());
       });
     };
     list(links.from, arriving_), list(links.to, leaving_);
+    // What a rank that fails needs is there before it fails.
+    if (!arriving_.empty()) incoming_.resize(room_);
+    if (!leaving_.empty()) of_failure_ = leaving_[0].message.of_failure(ranks.rank(), room_);
   }
 
   // Calls pass(), which carries; when it throws, the other ranks of the chain do not wait.
@@ -144,38 +137,38 @@ class state_chain {
     return nullptr;
   }
 
-  // After an exception: tells the next rank, and takes what the rank before still sends.
+  // After an exception: tells the next rank, and takes what the rank before still sends. Allocates
+  // nothing.
   void give_up() {
-    if (part const* p = first_left(leaving_))
-      ranks_.send(links_.to.rank, p->message.of_failure(ranks_.rank()));
+    if (first_left(leaving_)) ranks_.send(links_.to.rank, std::move(of_failure_));
     while (part* p = failed_before_ ? nullptr : first_left(arriving_)) {
-      auto const bytes = next_message();
-      failed_before_ = state_message<State>::failed(bytes) >= 0;
       p->done = true;
+      ranks_.receive(links_.from.rank, std::span(incoming_));
+      failed_before_ = header_of(incoming_).failed > 0;
     }
-  }
-  std::vector<std::byte> next_message() {
-    std::vector<std::byte> bytes(arriving_[0].message.size());
-    ranks_.receive(links_.from.rank, std::span(bytes));
-    return bytes;
   }
   // Returns the number of the part that came.
   std::size_t receive() {
-    auto const bytes = next_message();
-    if (int const rank = state_message<State>::failed(bytes); rank >= 0) {
+    ranks_.receive(links_.from.rank, std::span(incoming_));
+    state_message_header const header = header_of(incoming_);
+    if (header.failed > 0) {
       failed_before_ = true;
-      throw rank_failure(rank, "it sent no state");
+      throw rank_failure(static_cast<int>(header.failed) - 1, "it sent no state");
     }
-    std::size_t i = 0;
-    while (i + 1 < arriving_.size() && (arriving_[i].done || !arriving_[i].message.is(bytes))) ++i;
-    arriving_[i].message.into(bytes, arrived.values, arrived.positions, links_.from.rank);
-    arriving_[i].done = true;
-    early_ = state_message<State>::header(bytes).early;
+    auto const i = static_cast<std::size_t>(header.part);
+    bool const known =
+        i < arriving_.size() && !arriving_[i].done && arriving_[i].message.is(incoming_);
+    (known ? &arriving_[i] : first_left(arriving_))->done = true;
+    require(known, "rank ", links_.from.rank,
+            " sent a message that is no part of a state of this call; all ranks must make the same "
+            "calls, with the same version of wane");
+    arriving_[i].message.into(incoming_, arrived.values);
+    early_ = header.early;
     return i;
   }
   void send(part& p, linked_states<State> const& from, index early = 0) {
     if (p.done) return;
-    ranks_.send(links_.to.rank, p.message.of(from.values, from.positions, early));
+    ranks_.send(links_.to.rank, p.message.of(from.values, room_, early));
     p.done = true;
   }
 
@@ -184,6 +177,8 @@ class state_chain {
   index sequences_;
   bool one_;  // the sequences that arrive are those that leave
   std::vector<part> arriving_, leaving_;
+  std::size_t room_ = 0;  // the bytes of every message
+  std::vector<std::byte> incoming_, of_failure_;
   bool failed_before_ = false;
   index early_ = 0;  // parts that the rank before found early
 

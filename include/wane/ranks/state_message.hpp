@@ -9,90 +9,69 @@
 
 namespace wane::impl {
 
-// A message is this header, the positions of its sequences, and its numbers in row-major order,
-// all in the bytes of the machine. Those of a rank that failed have no meaning.
+// A message is this header and the numbers of the part in row-major order, all in the bytes of the
+// machine. The numbers of a rank that failed have no meaning.
 struct state_message_header {
   char magic[8] = {'w', 'a', 'n', 'e', 'p', 'a', 'r', 't'};
-  index number_bytes = 0, extent[4] = {}, first[4] = {};
-  index failed = 0;
-  index early = 0;  // how many parts were found from the last tokens; they come first
+  index number_bytes = 0, extent[4] = {};
+  index part = 0;    // its number
+  index failed = 0;  // 1 + the rank that failed, or 0
+  index early = 0;   // how many parts were found from the last tokens; they come first
 };
 
+inline state_message_header header_of(std::span<std::byte const> message) {
+  state_message_header header;
+  std::memcpy(&header, message.data(), sizeof header);
+  return header;
+}
+
+// The message of one part. `room`: the bytes of the largest message of the call, which all have.
 template <class State>
 class state_message {
  public:
   static_assert(std::is_trivially_copyable_v<State>,
                 "wane: states cross ranks as bytes; this type of number cannot be copied so");
 
-  // room: the bytes of the largest message of the call.
-  state_message(state_box const& box, index rows, std::size_t room = 0)
-      : box_(box), rows_(rows), room_(room) {
-    header_.number_bytes = sizeof(State);
+  state_message(state_box const& box, index rows, index part) : box_(box), rows_(rows) {
+    header_.number_bytes = sizeof(State), header_.part = part;
     index const extent[] = {box.sequences, box.heads, rows, box.columns};
-    index const first[] = {box.first_sequence, box.first_head, 0, box.first_column};
     std::copy_n(extent, 4, header_.extent);
-    // Sequences have numbers of their own on each rank.
-    std::copy_n(first + 1, 3, header_.first + 1);
   }
 
   std::size_t bytes() const {
-    auto const numbers = static_cast<std::size_t>(box_.heads * rows_ * box_.columns);
     return sizeof header_ +
-           static_cast<std::size_t>(box_.sequences) * (sizeof(index) + numbers * sizeof(State));
+           static_cast<std::size_t>(box_.sequences * box_.heads * rows_ * box_.columns) *
+               sizeof(State);
   }
 
-  // The bytes of the message, with those that are not used.
-  std::size_t size() const { return std::max(bytes(), room_); }
-
-  // The message of this part of a state. positions: those of all sequences of this rank.
-  std::vector<std::byte> of(view<State, 4> const& state, std::vector<index> const& positions,
-                            index early = 0) const {
-    std::vector<std::byte> message(size());
+  std::vector<std::byte> of(view<State, 4> const& state, std::size_t room, index early) const {
+    std::vector<std::byte> message(room);
     state_message_header header = header_;
     header.early = early;
     std::memcpy(message.data(), &header, sizeof header);
-    std::byte* to = message.data() + sizeof header_;
-    for (index n = 0; n < box_.sequences; ++n, to += sizeof(index))
-      std::memcpy(to, &positions[static_cast<std::size_t>(box_.first_sequence + n)], sizeof(index));
+    std::byte* to = message.data() + sizeof header;
     for_each_number(state, [&](State const& number) {
       std::memcpy(to, &number, sizeof number);
       to += sizeof number;
     });
     return message;
   }
-  std::vector<std::byte> of_failure(int rank) const {
-    state_message_header failed = header_;
-    failed.failed = 1 + rank;
-    std::vector<std::byte> message(size());
-    std::memcpy(message.data(), &failed, sizeof failed);
+  std::vector<std::byte> of_failure(int rank, std::size_t room) const {
+    std::vector<std::byte> message(room);
+    state_message_header header = header_;
+    header.failed = 1 + rank;
+    std::memcpy(message.data(), &header, sizeof header);
     return message;
   }
 
-  static state_message_header header(std::vector<std::byte> const& message) {
-    state_message_header of;
-    std::memcpy(&of, message.data(), sizeof of);
-    return of;
-  }
-  // The rank that failed, as a message says, or -1.
-  static int failed(std::vector<std::byte> const& message) {
-    return static_cast<int>(header(message).failed) - 1;
-  }
   // Whether a message is that of this part.
-  bool is(std::vector<std::byte> const& message) const {
-    state_message_header of = header(message);
+  bool is(std::span<std::byte const> message) const {
+    state_message_header of = header_of(message);
     of.early = 0;
     return std::memcmp(&of, &header_, sizeof of) == 0;
   }
-  // Throws wane::error for a message of something else.
-  void into(std::vector<std::byte> const& message, view<State, 4> const& state,
-            std::vector<index>& positions, int sender) const {
-    require(is(message), "rank ", sender,
-            " sent a message that is no part of a state of this call; all ranks must make the same "
-            "calls, with the same version of wane");
+  void into(std::span<std::byte const> message, view<State, 4> const& state) const {
     std::byte const* from = message.data() + sizeof header_;
-    for (index n = 0; n < box_.sequences; ++n, from += sizeof(index))
-      std::memcpy(&positions[static_cast<std::size_t>(box_.first_sequence + n)], from,
-                  sizeof(index));
     for_each_number(state, [&](State& number) {
       std::memcpy(&number, from, sizeof number);
       from += sizeof number;
@@ -111,7 +90,6 @@ class state_message {
 
   state_box box_;
   index rows_;
-  std::size_t room_;
   state_message_header header_;
 };
 

@@ -198,7 +198,7 @@ class adjoint_laws {
           (12 * step);
       std::copy(here.begin(), here.end(), input.begin());
       double const off = std::abs(inner(gradient, toward) - slope);
-      worst = off <= worst ? worst : off;  // keeps a NaN
+      worst = worse(worst, off);
       double const rounding = std::numeric_limits<double>::epsilon() * loss_terms_ / step;
       largest = std::max({largest, norm(gradient) * norm(toward), rounding / bound_});
     }

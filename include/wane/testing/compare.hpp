@@ -12,6 +12,13 @@
 #include "wane/core/numbers/threads.hpp"
 #include "wane/core/state/state.hpp"
 
+namespace wane::testing::impl {
+
+// The larger of two errors, or NaN if one of them is.
+inline double worse(double a, double b) { return a != a || a > b ? a : b; }
+
+}  // namespace wane::testing::impl
+
 namespace wane::testing {
 
 // How far values are apart: the norm of a - b over the norm of b, over all pairs seen; NaN if a

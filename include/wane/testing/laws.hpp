@@ -77,7 +77,7 @@ class laws {
     double worst = 0;
     for (index cut : {index{1}, time_ / 3, time_ / 2, time_ - 1})
       if (0 < cut && cut < time_)
-        worst = std::max(worst, difference(in_pieces({0, cut, time_}), whole()));
+        worst = worse(worst, difference(in_pieces({0, cut, time_}), whole()));
     return {"split = whole", worst, bound_};
   }
 
@@ -88,7 +88,7 @@ class laws {
       std::vector<index> cuts;
       for (index t = 0; t < time_; t += size) cuts.push_back(t);
       cuts.push_back(time_);
-      worst = std::max(worst, difference(in_pieces(cuts), whole()));
+      worst = worse(worst, difference(in_pieces(cuts), whole()));
     }
     return {"the size of pieces does not matter", worst, bound_};
   }
@@ -140,7 +140,7 @@ class laws {
         copy(alone.output, separate.output), copy(alone.state.values(), separate.state.values());
       }
       right = right && padded.take_padding(lengths) && separate.take_padding(lengths);
-      worst = std::max(worst, right ? difference(padded, separate) : 1.);
+      worst = worse(worst, right ? difference(padded, separate) : 1.);
     }
     return {"padded = separate", worst, bound_};
   }

@@ -218,7 +218,7 @@ class sharded_laws {
         initial.see<T>(is.initial_gradient.values(), expected.initial_gradient.values());
       for (double const error :
            {difference(is.forward, expected.forward), gradients.relative(), initial.relative()})
-        worst = error <= worst ? worst : error;  // keeps a NaN
+        worst = worse(worst, error);
       if (is.forward.state.positions() != expected.forward.state.positions()) worst = 1;
     }
     return worst;

@@ -39,7 +39,8 @@ class rank_exchange {
   }
   void all_gather(int rank, std::span<std::byte const> mine, std::span<std::byte> all) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return taken_ == 0 || any_ended() >= 0; });  // the gather before
+    changed_.wait(lock, [&] { return taken_ == 0 || any_ended() >= 0; });
+    if (taken_ != 0) throw wane::rank_failure(any_ended(), "it has ended");
     if (gathered_.empty()) gathered_.resize(mine.size() * static_cast<std::size_t>(size_));
     if (gathered_.size() != all.size() ||
         all.size() != mine.size() * static_cast<std::size_t>(size_))

@@ -59,7 +59,7 @@ struct step_options {
   // As in run_options. With one token a sequence: 1 where the sequence takes it, 0 where it waits.
   impl::lasting_indices lengths = {};
   // Threads share the sequences and heads. One, because servers step on threads of their own; 0:
-  // OpenMP's default. A short call uses fewer. With more than one, terms of a token must not throw.
+  // OpenMP's default. A short call uses fewer.
   int threads = 1;
 };
 

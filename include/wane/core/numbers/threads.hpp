@@ -7,6 +7,7 @@
 #endif
 #include <algorithm>
 #include <atomic>
+#include <exception>
 
 #include "wane/core/error.hpp"
 #include "wane/core/numbers/denormals.hpp"
@@ -51,15 +52,25 @@ inline int threads_for(double work, int asked) {
 // and OpenMP allocates when it is first asked.
 template <class Task>
 void share_tasks(index count, int threads, Task const& task) {
+  std::exception_ptr thrown;
 #pragma omp parallel num_threads(threads)
   {
     flush_denormals const guard;
 #pragma omp for schedule(dynamic, 1)
-    for (index i = 0; i < count; ++i) task(i);
+    for (index i = 0; i < count; ++i) {
+      try {
+        task(i);
+      } catch (...) {
+#pragma omp critical(wane_thrown)
+        if (!thrown) thrown = std::current_exception();
+      }
+    }
   }
+  if (thrown) std::rethrow_exception(thrown);
 }
 #endif
-// Calls task(i) for 0 <= i < count in any order. Denormals are flushed. No task may throw.
+// Calls task(i) for 0 <= i < count in any order. Denormals are flushed. Where tasks throw, one of
+// their exceptions is thrown.
 template <class Task>
 void for_each_task(index count, int threads, Task const& task) {
 #ifdef _OPENMP

@@ -110,6 +110,7 @@ template <pole_bank Past, pole_bank Future, class Out, class Gradients,
 void adjoint_two_sided(Past const& past, Future const& future, sequence_view<Out> output_gradient,
                        Gradients const& gradients, adjoint_options<State> const& options = {}) {
   impl::check_sides(past, future);
+  impl::check_box(past.shape(), options, {false, false, false});
   impl::check_gradients(past, gradients, impl::check_shapes(past, output_gradient, options));
   adjoint_options<accumulate_type<Future>> const ahead{
       .packed = options.packed,

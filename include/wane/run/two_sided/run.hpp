@@ -83,6 +83,7 @@ void run_two_sided(Past const& past, Future const& future, sequence_view<Out> ou
   static_assert(!is_complex<Out> && !std::is_const_v<Out>,
                 "wane::run_two_sided: outputs are real, and written");
   impl::check_sides(past, future);
+  impl::check_box(past.shape(), options, {false, false, false});
   run_options<accumulate_type<Future>> const ahead{.packed = options.packed,
                                                    .lengths = options.lengths,
                                                    .direction = impl::opposite(options.direction),
