@@ -11,6 +11,7 @@
 #include "support/relevance_case.hpp"
 #include "wane/run/two_sided/coefficients.hpp"
 #include "wane/testing/adjoint_laws.hpp"
+#include "wane/testing/sharded_laws.hpp"
 
 namespace wane::testing {
 namespace {
@@ -119,6 +120,11 @@ using EveryWindowInDouble =
                      coefficients_problem<double, window_shape::rectangular>,
                      coefficients_problem<double, window_shape::hann>>;
 TYPED_TEST_SUITE(LaplaceCoefficientsAdjointLaws, EveryWindowInDouble);
+
+TEST(LaplaceCoefficients, KeepTheLawsOverRanks) {
+  support::expect_to_hold(
+      check_sharded_laws(coefficients_problem<double, window_shape::hann>(sizes[0]), 1e-11));
+}
 
 TYPED_TEST(LaplaceCoefficientsAdjointLaws, Hold) {
   for (index i = 0; laplace_size const& size : sizes) {

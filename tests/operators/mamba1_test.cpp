@@ -12,6 +12,7 @@
 #include "support/nearness.hpp"
 #include "support/random_values.hpp"
 #include "wane/testing/adjoint_laws.hpp"
+#include "wane/testing/sharded_laws.hpp"
 
 namespace {
 
@@ -163,6 +164,11 @@ TEST(Mamba1, KeepsTheLaws) {
     expect_to_hold(check_laws(mamba1_problem<float>{.channels = channels}, 1e-6));
   expect_to_hold(check_laws(mamba1_problem<float>{.tokens = 30, .states = 65}, 1e-6));
   expect_to_hold(check_laws(mamba1_problem<double>{.batch = 2, .heads = 2, .states = 3}, 1e-13));
+}
+
+TEST(Mamba1, KeepsTheLawsOverRanks) {
+  expect_to_hold(wane::testing::check_sharded_laws(
+      mamba1_problem<double>{.batch = 1, .heads = 2, .channels = 70}, 1e-12));
 }
 
 TEST(Mamba1, HasTheGradientsOfAllInputs) {

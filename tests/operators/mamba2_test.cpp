@@ -14,6 +14,7 @@
 #include "support/random_values.hpp"
 #include "wane/spectra/rates/post_initial.hpp"
 #include "wane/testing/adjoint_laws.hpp"
+#include "wane/testing/sharded_laws.hpp"
 
 namespace {
 
@@ -189,6 +190,13 @@ TEST(Mamba2, KeepsTheLaws) {
     expect_to_hold(check_laws(mamba2_problem<float>{.columns = columns}, 1e-6));
     expect_to_hold(check_laws(mamba2_problem<double>{.columns = columns}, 1e-13));
   }
+}
+
+// The taper depends on positions, which count over all ranks.
+TEST(Mamba2, KeepsTheLawsOverRanks) {
+  for (index batch : {1, 2})
+    expect_to_hold(wane::testing::check_sharded_laws(
+        mamba2_problem<double>{.batch = batch, .columns = 17}, 1e-12));
 }
 
 TEST(Mamba2, HasTheGradientsOfAllInputs) {

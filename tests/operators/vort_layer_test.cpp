@@ -10,6 +10,7 @@
 #include "support/retrieval_problem.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/testing/adjoint_laws.hpp"
+#include "wane/testing/sharded_laws.hpp"
 
 namespace wane::testing {
 namespace {
@@ -125,6 +126,10 @@ TEST(VortLayer, KeepsTheLawsOfARecurrence) {
     support::expect_to_hold(check_laws(vort_problem<double>(size), 1e-13));
     support::expect_to_hold(check_laws(vort_problem<double, normaliser::undecayed>(size), 1e-13));
   }
+}
+TEST(VortLayer, RunsOverRanks) {
+  for (memory_size const& size : sizes)
+    support::expect_to_hold(check_sharded_laws(vort_problem<double>(size), 1e-12));
 }
 
 // The laws give no positions, so the ring begins empty. The gradient of the final ring is part of

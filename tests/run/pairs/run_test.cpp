@@ -17,6 +17,7 @@
 #include "wane/run/adjoint.hpp"
 #include "wane/run/check_values.hpp"
 #include "wane/testing/adjoint_laws.hpp"
+#include "wane/testing/sharded_laws.hpp"
 
 namespace wane::testing {
 namespace {
@@ -92,6 +93,8 @@ TEST(Pair, KeepsTheLawsOfARecurrence) {
     support::expect_to_hold(check_laws(sum_problem<double>(size), 1e-13));
     support::expect_to_hold(check_laws(nested_problem<float>(size), 1e-6));
     support::expect_to_hold(check_laws(nested_problem<double>(size), 1e-13));
+    support::expect_to_hold(check_sharded_laws(sum_problem<double>(size), 1e-12));
+    support::expect_to_hold(check_sharded_laws(nested_problem<double>(size), 1e-12));
   }
 }
 

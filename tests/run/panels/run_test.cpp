@@ -139,7 +139,7 @@ TEST(Affine, SharesHeadsEvenlyAmongThreads) {
     for (int threads : {1, 2, 3, 5, 8}) {
       std::vector<index> had(static_cast<std::size_t>(heads * columns)),
           busy(static_cast<std::size_t>(threads));
-      wane::impl::panel_shares const shares({1, 9, heads, 4, columns}, 1, threads, strip);
+      wane::impl::panel_shares const shares({0, 1, 0, heads, 0, columns}, threads, strip);
       for (index n = 0; n < shares.count(); ++n) {
         auto const share = shares[n];
         for (index h = share.head; h < share.head + share.heads; ++h)
