@@ -3,5 +3,6 @@
 #pragma once
 
 #include "wane/ranks/adjoint.hpp"
+#include "wane/ranks/halo.hpp"
 #include "wane/ranks/run.hpp"
 #include "wane/ranks/sum.hpp"
