@@ -134,7 +134,10 @@ void sharded_adjoint(Ranks const& ranks, Op const& op, sequence_view<Out> output
          .cuts = impl::number_of(impl::cuts_of_adjoint<Op>),
          .starts_given = shard.start.present()},
         [&] { return impl::check_adjoint(op, output_gradient, gradients, options); });
-    auto const& [shape, sequences, reports, links, positions] = call;
+    recurrence_shape const& shape = call.shape;
+    index const sequences = call.sequences;
+    impl::shard_links const& links = call.links;
+    auto const& reports = call.reports;
     std::optional<impl::linked_states<State>> starts;
     std::optional<impl::given_states<State>> given;
     std::optional<recurrent_state<State>> all;
