@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <optional>
@@ -68,11 +67,10 @@ class group {
 
 void wait_for_all(group const& ranks) { (void)impl::gathered(ranks, 0); }
 
+// Seconds on the wall.
 template <class Work>
 double seconds(Work const& work) {
-  auto const begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return seconds_of(work, 1, 2);
 }
 
 // A memory over some tokens, with all that its passes read and write.
@@ -147,8 +145,8 @@ void row(group const& ranks, settings const& s, bool strong) {
                                     .rows = shape.rows,
                                     .columns = shape.columns,
                                     .parts = s.parts};
-    impl::shard_parts(report, back ? impl::cuts_of_adjoint<op> : impl::cuts_of_run<op>,
-                      std::vector(static_cast<std::size_t>(P), report))
+    impl::shard_parts(std::vector(static_cast<std::size_t>(P), report),
+                      back ? impl::cuts_of_adjoint<op> : impl::cuts_of_run<op>)
         .for_each({.rank = 0, .sequences = 1}, [&](auto const&) { ++parts; });
     double const P_ = static_cast<double>(P), n = static_cast<double>(parts);
     std::printf(

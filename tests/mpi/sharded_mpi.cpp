@@ -9,7 +9,6 @@
 #include "support/vla_problem.hpp"
 #include "wane/mpi.hpp"
 #include "wane/run/run.hpp"
-#include "wane/testing/compare.hpp"
 #include "wane/testing/problem.hpp"
 
 namespace wane::testing {
@@ -34,10 +33,7 @@ void expect_same(P problem, double bound) {
   recurrence_shape const shape = all.shape(), outputs = output_shape_of(all);
   recurrent_state<T> initial(all);
   std::mt19937_64 bits(1);
-  if constexpr (requires { problem.begin(initial, bits); })
-    problem.begin(initial, bits);
-  else
-    initial.values() = random_numbers<T>(initial.values().size(), bits);
+  impl::begin_states(problem, initial, bits);
   result<T, output_type<Op>> whole(outputs, initial), parts = whole;
   run(all, whole.view(), run_options<T>{.initial = initial, .final = whole.state, .threads = 1});
 
@@ -62,7 +58,7 @@ void expect_same(P problem, double bound) {
     EXPECT_EQ(parts.state.positions(), whole.state.positions());
   }
 
-  using Input = std::remove_cvref_t<decltype(problem.inputs()[0][0])>;
+  using Input = impl::input_of<P>;
   P own = problem;
   for (P* p : {&problem, &own})
     for (auto gradient : p->input_gradients())

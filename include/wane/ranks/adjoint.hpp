@@ -52,12 +52,8 @@ class joined_states {
     }
     state_view<State> const to = own_.emplace(sequences, shape.heads, shape.rows, shape.columns);
     for (index n = 0; n < sequences; ++n) {
-      bool const of_link = link.first <= n && n < link.first + link.sequences;
-      if (!of_link && !given.data) continue;
-      for (index h = 0; h < shape.heads; ++h)
-        for (index i = 0; i < shape.rows; ++i)
-          for (index j = 0; j < shape.columns; ++j)
-            to.values(n, h, i, j) = of_link ? linked(n, h, i, j) : given(n, h, i, j);
+      view<State const, 4> const from = link.holds(n) ? view<State const, 4>(linked) : given;
+      if (from.data) copy_sequence(from, to.values, n);
     }
     all_ = to.values;
   }
@@ -137,14 +133,13 @@ void sharded_adjoint(Ranks const& ranks, Op const& op, sequence_view<Out> output
     recurrence_shape const& shape = call.shape;
     index const sequences = call.sequences;
     impl::shard_links const& links = call.links;
-    auto const& reports = call.reports;
     std::optional<impl::linked_states<State>> starts;
     std::optional<impl::given_states<State>> given;
     std::optional<recurrent_state<State>> all;
     std::optional<impl::state_chain<State, Ranks>> forward, backward;
     impl::together(ranks, [&] {
-      impl::shard_parts const of_run(reports[0], impl::cuts_of_run<Op>, reports);
-      impl::shard_parts const of_adjoint(reports[0], impl::cuts_of_adjoint<Op>, reports);
+      impl::shard_parts const of_run(call.reports, impl::cuts_of_run<Op>);
+      impl::shard_parts const of_adjoint(call.reports, impl::cuts_of_adjoint<Op>);
       starts.emplace(links.from, sequences, shape, shard.start.values);
       given.emplace(impl::run_of(options), call, false);
       auto left = options.initial_gradient.values;

@@ -17,8 +17,7 @@ void check_sharding(recurrence_shape const& shape, Options const& options, index
   check_state("sharding.start", shard.start, sequences, shape);
   require(!options.packed.present() || !shard.continues || sequences > 0,
           "sharding.continues is true, but packed.starts has no sequence; it must have one, "
-          "without "
-          "tokens where the rank has none of it");
+          "without tokens where the rank has none of it");
   require(options.packed.present() || !shard.continues,
           "sharding.continues is true; it is for packed sequences, others always continue");
   require(shard.parts >= 0, "sharding.parts is ", shard.parts, "; it must be 0 or more");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <span>
@@ -14,13 +15,11 @@ namespace wane {
 // Ranks 0 to size() - 1, each of which makes the same calls in the same order.
 //   rank()                  the number of this one
 //   size()                  how many there are
-//   send(to, bytes)         sends a message and returns without waiting for its receiver; bytes is
-//   a
-//                           std::vector<std::byte>, which the engine keeps until it has been sent
+//   send(to, bytes)         sends a message, a std::vector<std::byte>, and returns without waiting
+//                           for its receiver; the engine keeps the bytes until they have left
 //   receive(from, bytes)    waits for the next message of that rank, which has bytes.size() bytes
-//   all_gather(mine, all)   waits for all ranks; all receives the bytes of rank 0, 1, ..., which
-//   are
-//                           as many on every rank
+//   all_gather(mine, all)   waits for all ranks; all receives the bytes of rank 0, 1, ..., the same
+//                           number from each
 // Messages from one rank to another arrive in their order. Each call may throw, for example where
 // another rank has ended.
 template <class R>

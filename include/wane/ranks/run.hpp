@@ -29,19 +29,12 @@ class unread_output {
   sequence_view<Y> view_;
 };
 
-// A state with memory of its own.
+// Copies the states of sequence n.
 template <class State>
-recurrent_state<State> copy_of(state_view<State const> const& from) {
-  auto const& e = from.values.extent;
-  recurrent_state<State> copy(e[0], e[1], e[2], e[3]);
-  state_view<State> const to = copy;
-  for (index n = 0; n < e[0]; ++n) {
-    if (from.positions) to.positions[n] = from.positions[n];
-    for (index h = 0; h < e[1]; ++h)
-      for (index i = 0; i < e[2]; ++i)
-        for (index j = 0; j < e[3]; ++j) to.values(n, h, i, j) = from.values(n, h, i, j);
-  }
-  return copy;
+void copy_sequence(view<State const, 4> const& from, view<State, 4> const& to, index n) {
+  for (index h = 0; h < to.extent[1]; ++h)
+    for (index i = 0; i < to.extent[2]; ++i)
+      for (index j = 0; j < to.extent[3]; ++j) to(n, h, i, j) = from(n, h, i, j);
 }
 
 // How a run may be cut into parts. A pair holds all outputs of a part of its own, so it is not cut.
@@ -150,15 +143,14 @@ struct given_states {
   // keeps: whether the run may have to be repeated.
   given_states(run_options<State> const& from, agreed_call const& call, bool keeps)
       : options(from), positions(call.positions) {
-    shard_link const& link = call.links.from;
-    for (index n = 0; n < call.sequences; ++n) {
-      bool const arrives = link.present() && link.first <= n && n < link.first + link.sequences;
-      if (!arrives && from.initial.positions)
+    for (index n = 0; n < call.sequences; ++n)
+      if (!call.links.from.holds(n) && from.initial.positions)
         positions[static_cast<std::size_t>(n)] = from.initial.positions[n];
-    }
     if (keeps && from.initial.present() && from.initial.values.data == from.final.values.data) {
-      kept.emplace(copy_of(from.initial));
-      options.initial.values = state_view<State const>(std::as_const(*kept)).values;
+      auto const& e = from.initial.values.extent;
+      view<State, 4> const own = state_view<State>(kept.emplace(e[0], e[1], e[2], e[3])).values;
+      for (index n = 0; n < e[0]; ++n) copy_sequence(from.initial.values, own, n);
+      options.initial.values = own;
     }
     options.initial.positions = positions.data();
   }
@@ -179,18 +171,22 @@ void run_shard(state_chain<State, Ranks>& chain, Op const& op, sequence_view<Out
   });
 }
 
-// A pass of sharded_run. Returns whether a state that this rank sent early was not right.
+// A pass of sharded_run; the first makes `given`. Returns whether a state that this rank sent early
+// was not right.
 template <class Ranks, class Op, class Out, class State>
 bool pass_over_ranks(Ranks const& ranks, agreed_call const& call, Op const& op,
-                     sequence_view<Out> const& output, run_options<State> const& options,
-                     sharding<State> const& shard, bool early) {
+                     sequence_view<Out> const& output, run_options<State> const& from,
+                     sharding<State> const& shard, std::optional<given_states<State>>& given,
+                     bool early) {
   // All have a chain before one of them works: a rank without one could not tell that it failed.
   std::optional<state_chain<State, Ranks>> chain;
   together(ranks, [&] {
-    shard_parts const parts(call.reports[0], cuts_of_run<Op>, call.reports);
+    if (!given) given.emplace(from, call, may_forget<Op>);
+    shard_parts const parts(call.reports, cuts_of_run<Op>);
     chain.emplace(ranks, call.links, parts, call.shape, call.sequences, shard.start.values,
-                  options.final.values);
+                  from.final.values);
   });
+  run_options<State> const& options = given->options;
   bool right = true;
   together(ranks, [&] {
     chain->guard([&] {
@@ -245,12 +241,11 @@ void sharded_run(Ranks const& ranks, Op const& op, sequence_view<Out> output,
         return impl::check_run(op, output, options);
       });
   std::optional<impl::given_states<State>> given;
-  impl::together(ranks, [&] { given.emplace(options, call, early); });
-  bool const wrong = impl::pass_over_ranks(ranks, call, op, output, given->options, shard, early);
+  bool const wrong = impl::pass_over_ranks(ranks, call, op, output, options, shard, given, early);
   if constexpr (early) {
     auto const all = impl::gathered(ranks, static_cast<int>(wrong));
     if (std::find(all.begin(), all.end(), 1) != all.end())
-      (void)impl::pass_over_ranks(ranks, call, op, output, given->options, shard, false);
+      (void)impl::pass_over_ranks(ranks, call, op, output, options, shard, given, false);
   }
   for (index n = 0; shard.start.positions && n < call.sequences; ++n)
     shard.start.positions[n] = given->positions[static_cast<std::size_t>(n)];

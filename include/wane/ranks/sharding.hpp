@@ -102,6 +102,7 @@ struct shard_link {
   int rank = -1;
   index first = 0, sequences = 0;
   bool present() const { return rank >= 0; }
+  bool holds(index n) const { return present() && first <= n && n < first + sequences; }
 };
 // Where the states of a rank come from and go to, in the order of time.
 struct shard_links {
@@ -120,12 +121,11 @@ inline shard_links links_of(std::vector<shard_report> const& all, int rank) {
   return links;
 }
 
-// The boxes of a state that are handed on one by one, the same on all ranks. `cuts` says which
-// extents may be cut.
+// The boxes of a state that are handed on one by one, the same on all ranks.
 class shard_parts {
  public:
-  shard_parts(shard_report const& of, box_cuts const& may_cut,
-              std::vector<shard_report> const& all) {
+  shard_parts(std::vector<shard_report> const& all, box_cuts const& may_cut) {
+    shard_report const& of = all[0];
     // A chain of P ranks is idle in (P - 1) / (parts + P - 1) of its time. But each thread of a
     // rank needs a head, or 64 columns, of a part.
     index const ranks = static_cast<index>(all.size());

@@ -78,8 +78,8 @@ class state_chain {
   // Calls work(box, arrives, leaves) for parts of all states, for all parts at once where all of
   // them are there early: heads that lie side by side are faster together. What another rank waits
   // for comes first, and what waits for another rank comes last, in the order in which it comes.
-  // The states of a part that arrives lie in `arrived`; those of a part that leaves, and its
-  // positions, work puts into `left`.
+  // The states of a part that arrives lie in `arrived`; those of a part that leaves, work puts into
+  // `left`.
   template <class Work>
   void carry(Work const& work) {
     if (!one_ && !leaving_.empty() && !first_left(leaving_))

@@ -42,25 +42,21 @@ class adjoint_problem {
 };
 
 template <differentiable_problem P, class Adjoint>
-class adjoint_problem_of final
-    : public adjoint_problem<accumulate_type<operator_of<P>>, output_type<operator_of<P>>,
-                             std::remove_cvref_t<decltype(std::declval<P&>().inputs()[0][0])>> {
+class adjoint_problem_of final : public adjoint_problem<accumulate_type<operator_of<P>>,
+                                                        output_type<operator_of<P>>, input_of<P>> {
  public:
   using T = accumulate_type<operator_of<P>>;
   using Y = output_type<operator_of<P>>;
-  using Input = std::remove_cvref_t<decltype(std::declval<P&>().inputs()[0][0])>;
+  using Input = input_of<P>;
   using spans = std::vector<std::span<Input>>;
 
-  adjoint_problem_of(P & p, Adjoint const& adjoint) : problem_(p), adjoint_(adjoint) {}
+  adjoint_problem_of(P& p, Adjoint const& adjoint) : problem_(p), adjoint_(adjoint) {}
 
   recurrence_shape shape() const override { return all().shape(); }
   recurrence_shape output_shape() const override { return output_shape_of(all()); }
   bool takes_lengths() const override { return Adjoint::takes_lengths; }
-  void begin(recurrent_state<T> & states, std::mt19937_64 & bits) const override {
-    if constexpr (requires { problem_.begin(states, bits); })
-      problem_.begin(states, bits);
-    else
-      states.values() = random_numbers<T>(states.values().size(), bits);
+  void begin(recurrent_state<T>& states, std::mt19937_64& bits) const override {
+    begin_states(problem_, states, bits);
   }
   spans inputs() override { return spans_of(problem_.inputs()); }
   spans input_gradients() override { return spans_of(problem_.input_gradients()); }

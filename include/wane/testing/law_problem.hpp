@@ -65,10 +65,7 @@ class law_problem_of final
   bool takes_lengths() const override { return Runner::takes_lengths; }
   bool has_effects() const override { return scannable<Op>; }
   void begin(recurrent_state<T>& states, std::mt19937_64& bits) const override {
-    if constexpr (requires { problem_.begin(states, bits); })
-      problem_.begin(states, bits);
-    else
-      states.values() = random_numbers<T>(states.values().size(), bits);
+    begin_states(problem_, states, bits);
   }
   void run(index begin, index end, sequence_view<Y> output,
            run_options<T> const& options) const override {

@@ -8,6 +8,7 @@
 
 #include "wane/core/recurrence/diagonal_recurrence.hpp"
 #include "wane/core/recurrence/recurrence.hpp"
+#include "wane/testing/compare.hpp"
 
 namespace wane::testing {
 
@@ -39,3 +40,20 @@ concept differentiable_problem = problem<P> &&(affine_recurrence<operator_of<P>>
 };
 
 }  // namespace wane::testing
+
+namespace wane::testing::impl {
+
+// The type of the inputs of a differentiable problem.
+template <class P>
+using input_of = std::remove_cvref_t<decltype(std::declval<P&>().inputs()[0][0])>;
+
+// Makes the states that runs of a problem begin with.
+template <problem P, class T>
+void begin_states(P const& p, recurrent_state<T>& states, std::mt19937_64& bits) {
+  if constexpr (requires { p.begin(states, bits); })
+    p.begin(states, bits);
+  else
+    states.values() = random_numbers<T>(states.values().size(), bits);
+}
+
+}  // namespace wane::testing::impl

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "wane/ranks/adjoint.hpp"
-#include "wane/testing/compare.hpp"
 #include "wane/testing/problem.hpp"
 #include "wane/testing/thread_ranks.hpp"
 
@@ -50,7 +49,7 @@ struct input_type_of {
 };
 template <sharded_differentiable_problem P>
 struct input_type_of<P> {
-  using type = std::remove_cvref_t<decltype(std::declval<P&>().inputs()[0][0])>;
+  using type = input_of<P>;
 };
 
 template <problem P>
@@ -69,10 +68,7 @@ class sharded_problem_of final
   recurrence_shape shape() const override { return all().shape(); }
   recurrence_shape output_shape() const override { return output_shape_of(all()); }
   void begin(recurrent_state<T>& states, std::mt19937_64& bits) const override {
-    if constexpr (requires { problem_.begin(states, bits); })
-      problem_.begin(states, bits);
-    else
-      states.values() = random_numbers<T>(states.values().size(), bits);
+    begin_states(problem_, states, bits);
   }
   void run(index begin, index end, sequence_view<Y> output,
            run_options<T> const& options) const override {
