@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/ranks/adjoint.hpp"
+#include "wane/ranks/exclusive_scan.hpp"
 #include "wane/ranks/halo.hpp"
 #include "wane/ranks/run.hpp"
 #include "wane/ranks/sum.hpp"

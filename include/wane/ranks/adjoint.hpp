@@ -28,14 +28,13 @@ template <class Ranks, class Op, class State>
 void find_starts(state_chain<State, Ranks>& chain, Op const& op,
                  run_options<State> const& options) {
   chain.guard([&] {
-    unread_output<Op> const output(output_shape_of(op));
     chain.carry([&](state_box const& box, bool arrives, bool leaves) {
       if (!leaves) return;
       run_options<State> own = options;
       own.box = box;
       if (arrives) own.initial.values = chain.arrived.values;
       own.final.values = chain.left.values;
-      run_by_table(op, output.view(), own);
+      run_by_table(op, unread_outputs(output_shape_of(op)), own);
     });
   });
 }
@@ -98,6 +97,66 @@ void adjoint_shard(state_chain<State, Ranks>& chain, linked_states<State> const&
   });
 }
 
+// A sink that takes no gradients, for operators without gradients of their own.
+struct no_gradients {
+  struct sink {};
+  sink at(place<> const&) const { return {}; }
+};
+template <class Op>
+auto absent_gradients() {
+  if constexpr (requires { typename Op::gradients; })
+    return own_gradients<Op>{};
+  else
+    return no_gradients{};
+}
+
+// An adjoint in which ranks hand on effects on gradients. options.initial has positions; `starts`
+// as above.
+template <class Ranks, class Op, class Dy, class Gradients, class State>
+void adjoint_by_effects(Ranks const& ranks, linked_states<State> const& starts,
+                        agreed_call const& call, Op const& op, sequence_view<Dy const> const& dy,
+                        Gradients const& gradients, adjoint_options<State> const& options) {
+  auto const& links = call.links;
+  std::optional<piece_effects<State>> effects;
+  std::optional<linked_states<State>> arrived;
+  auto const initial_of = [&](index sequence) {
+    return links.from.holds(sequence) ? view<State const, 4>(starts.values)
+                                      : options.initial.values;
+  };
+  together(ranks, [&] {
+    arrived.emplace(links.to, call.sequences, call.shape, view<State, 4>());
+    effects.emplace(transition_form_of<Op>(call.shape), call.reports[0].packed ? 1 : call.sequences,
+                    call.shape.heads);
+    find_effects(
+        *effects, op, run_of(options), links, links.from, call.sequences,
+        [&](state_box const& box, view<State const, 4> const& zeros, view<State, 4> const& found) {
+          adjoint_options<State> own = options;
+          own.box = box;
+          own.initial.values = initial_of(box.first_sequence);
+          if (zeros.data) own.final_gradient.values = zeros;
+          own.initial_gradient.values = found;
+          adjoint_by_table(op, dy, absent_gradients<Op>(), own);
+        });
+    effects->turn_round();
+  });
+  bool const backward = options.direction == direction::reverse;
+  std::vector<State> after =
+      effects->scan(ranks, backward ? direction::forward : direction::reverse);
+  if (links.to.present()) effects->states_of(after, arrived->values, links.to);
+  together(ranks, [&] {
+    with_parts_lent(op, gradients, options, [&](Gradients const& to) {
+      for_each_linked({links.to, links.from}, call.sequences,
+                      [&](state_box const& box, bool arrives, bool) {
+                        adjoint_options<State> own = options;
+                        own.box = box;
+                        own.initial.values = initial_of(box.first_sequence);
+                        if (arrives) own.final_gradient.values = arrived->values;
+                        adjoint_of_box(op, dy, to, own);
+                      });
+    });
+  });
+}
+
 }  // namespace wane::impl
 
 namespace wane {
@@ -112,7 +171,7 @@ namespace wane {
 // rank.
 //
 // shard.start holds what sharded_run put there. Without it all ranks but the last run forward once
-// more. Gradients then go from rank to rank part by part, as states do in sharded_run.
+// more. Gradients then go from rank to rank as states, or effects, do in sharded_run.
 // Throws as sharded_run does.
 template <rank_group Ranks, class Op, class Out = output_type<Op> const,
           class Gradients = impl::own_gradients<Op>, class State = accumulate_type<Op>>
@@ -135,6 +194,22 @@ void sharded_adjoint(Ranks const& ranks, Op const& op, sequence_view<Out> output
     impl::shard_links const& links = call.links;
     std::optional<impl::linked_states<State>> starts;
     std::optional<impl::given_states<State>> given;
+    if constexpr (impl::has_effects<Op>) {
+      // Gradients that are sums over all sequences are found for all at once.
+      bool const at_once = !impl::goes_back_by_sequence<Op> && call.reports[0].packed;
+      if (!at_once && impl::hands_on_effects<Op>(call, impl::cuts_of_adjoint<Op>, 4)) {
+        impl::together(ranks, [&] { given.emplace(impl::run_of(options), call, false); });
+        if (shard.start.present())
+          starts.emplace(links.from, sequences, shape, shard.start.values);
+        else
+          impl::find_starts_by_effects(ranks, call, op, given->options, starts, {});
+        adjoint_options<State> own = options;
+        own.initial.positions = given->positions.data();
+        impl::adjoint_by_effects(ranks, *starts, call, op, sequence_view<Dy const>(output_gradient),
+                                 gradients, own);
+        return;
+      }
+    }
     std::optional<recurrent_state<State>> all;
     std::optional<impl::state_chain<State, Ranks>> forward, backward;
     impl::together(ranks, [&] {

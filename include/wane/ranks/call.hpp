@@ -3,12 +3,13 @@
 #pragma once
 
 #include "wane/core/numbers/threads.hpp"
+#include "wane/core/recurrence/without_writes.hpp"
 #include "wane/ranks/sharding.hpp"
 
 namespace wane::impl {
 
 // Throws wane::error where the sharding of a call does not fit.
-template <class Options, class State>
+template <class Op, class Options, class State>
 void check_sharding(recurrence_shape const& shape, Options const& options, index sequences,
                     sharding<State> const& shard) {
   check_box(shape, options, {false, false, false});
@@ -20,6 +21,9 @@ void check_sharding(recurrence_shape const& shape, Options const& options, index
           "without tokens where the rank has none of it");
   require(options.packed.present() || !shard.continues,
           "sharding.continues is true; it is for packed sequences, others always continue");
+  require(has_effects<Op> || shard.exchange != exchange::effects,
+          "sharding.exchange is effects, but what the tokens of this operator do depends on the "
+          "state; it must be states or chosen");
   require(shard.parts >= 0, "sharding.parts is ", shard.parts, "; it must be 0 or more");
 }
 
@@ -49,7 +53,7 @@ agreed_call agree_on_call(Ranks const& ranks, Op const& op, Options const& optio
   together(ranks, [&] {
     call.sequences = check();
     call.shape = op.shape();
-    check_sharding(call.shape, options, call.sequences, shard);
+    check_sharding<Op>(call.shape, options, call.sequences, shard);
     call.reports.resize(size);
     counts.resize(static_cast<std::size_t>(options.packed.present() ? 1 : call.shape.batch));
     all_counts.resize(size * counts.size());
@@ -60,6 +64,7 @@ agreed_call agree_on_call(Ranks const& ranks, Op const& op, Options const& optio
   own.batch = call.shape.batch, own.heads = call.shape.heads;
   own.rows = call.shape.rows, own.columns = call.shape.columns;
   own.parts = shard.parts, own.bytes = sizeof(State);
+  own.exchange = shard.exchange, own.tokens = call.shape.time;
   own.backward = options.direction == direction::reverse, own.packed = options.packed.present();
   own.sequences = call.sequences, own.threads = threads_to_use(options.threads);
   own.continues = options.packed.present() ? shard.continues : ranks.rank() > 0;

@@ -12,13 +12,9 @@ namespace wane::impl {
 
 // log |decay| of a token, in double. A reset is -inf.
 template <class Token>
-double log_decay_of(Token const& x, index i, index j) {
-  if constexpr (has_element_log_decay<Token>)
-    return static_cast<double>(std::real(x.log_decay(i, j)));
-  else if constexpr (has_row_log_decay<Token>)
-    return static_cast<double>(std::real(x.log_decay(i)));
-  else if constexpr (has_log_decay<Token>)
-    return static_cast<double>(std::real(x.log_decay()));
+double log_of_fading(Token const& x, index i, index j) {
+  if constexpr (decays_in_logs<Token>)
+    return static_cast<double>(std::real(log_decay_of(x, i, j)));
   else
     return std::log(static_cast<double>(std::abs(decay_of(x, i, j).factor)));
 }
@@ -55,7 +51,7 @@ index tokens_remembered(Op const& op, Options const& options, index const* posit
           auto const x = op.at(w.token(w.count - 1 - k));
           double* to = left.data();
           for (index i = 0; i < rows; ++i)
-            for (index j = 0; j < columns; ++j) *to++ += log_decay_of(x, i, box.first_column + j);
+            for (index j = 0; j < columns; ++j) *to++ += log_of_fading(x, i, box.first_column + j);
         }
         slowest = -INFINITY;
         for (double l : left) {

@@ -8,6 +8,20 @@
 
 namespace wane {
 
+// What ranks hand on.
+//   states     a chain: a rank hands on each part of the states that it leaves, as soon as the part
+//              before has come to it. No work is done twice, but with n parts P ranks are never
+//              more than n times as fast as one. The bits are those of the pieces in turn.
+//   effects    a tree: each rank finds what its tokens do to any state, all join these in log2 P
+//              rounds, and each then runs from its own state. It takes two runs, or three where
+//              tokens erase or decays differ by element, but no rank waits for another's run.
+//              States at cuts and outputs round in another order. Not for operators with terms that
+//              depend on the state (vla, pairs, windows, steps of their own); adjoints of packed
+//              sequences that are sums over all tokens (exponential_bank, laplace) go by states all
+//              the same.
+//   chosen     states that fade found early (see sharded_run), or else what takes fewer steps
+enum class exchange { chosen, states, effects };
+
 // How the tokens of a rank continue those of the rank before. Every field may be left out.
 template <class State>
 struct sharding {
@@ -22,6 +36,7 @@ struct sharding {
   // as soon as it is found. 0: as many heads and sequences as suit the ranks; columns are then not
   // cut, which pays for tensors in a cache only. All ranks have the same number.
   index parts = 0;
+  wane::exchange exchange = wane::exchange::chosen;  // the same on all ranks
 };
 
 // The packed sequences of one rank.
@@ -64,8 +79,9 @@ struct shard_report {
   char scalar[16] = {};  // the type of the state
   index batch = 0, heads = 0, rows = 0, columns = 0, parts = 0, bytes = 0;
   int backward = 0, packed = 0, adjoint = 0, forgets = 0, cuts = 0;
+  wane::exchange exchange = wane::exchange::chosen;
   // Its own:
-  index sequences = 0, threads = 1;
+  index sequences = 0, threads = 1, tokens = 0;
   int continues = 0, starts_given = 0;
 };
 
@@ -90,6 +106,7 @@ inline void check_same(std::vector<shard_report> const& all) {
     same("an operator of another kind", is.cuts, first.cuts);
     same("an operator that forgets", is.forgets, first.forgets);
     same("sharding.parts", is.parts, first.parts);
+    same("sharding.exchange", static_cast<int>(is.exchange), static_cast<int>(first.exchange));
     same("sharding.start", is.starts_given, first.starts_given);
     require(!is.continues || all[r - 1].sequences > 0, "rank ", r,
             " continues a sequence, but rank ", r - 1, " has none");

@@ -7,7 +7,6 @@
 
 #include "wane/core/call/checks.hpp"
 #include "wane/core/recurrence/diagonal_recurrence.hpp"
-#include "wane/run/effects.hpp"
 
 namespace wane {
 
@@ -54,11 +53,11 @@ void check_values(Op const& op, std::span<index const> lengths = {}) {
           expect_finite("value", x.value(j), 0, j);
           if constexpr (has_skip<Token>) expect_finite("skip", x.skip(j), 0, j);
           for (index i = 0; i < shape.rows; ++i) {
-            auto const e = impl::token_effect(op, at, i, j);
             if constexpr (decays_in_logs<Token>)
-              expect(real_part(e.log_decay) <= 0, "log_decay", e.log_decay, "<= 0", i, j);
-            else
-              expect_finite("decay", e.decay, i, j);
+              expect(real_part(impl::log_decay_of(x, i, j)) <= 0, "log_decay",
+                     impl::log_decay_of(x, i, j), "<= 0", i, j);
+            else if constexpr (!std::is_same_v<decltype(decay_of(x, i, j)), no_decay>)
+              expect_finite("decay", decay_of(x, i, j).factor, i, j);
           }
         }
       }

@@ -15,6 +15,7 @@ struct sharded_way {
   index parts = 0;
   int threads = 1;
   bool keeps_starts = false;  // sharded_run hands the states at the cuts to sharded_adjoint
+  wane::exchange exchange = wane::exchange::chosen;
 };
 
 template <class T, class Y, class Input>
@@ -33,16 +34,22 @@ class sharded_laws {
     };
     results.push_back({"sharded: the same bits as in pieces", different_from_pieces(), 0});
     results.push_back({"sharded: parts and threads change no bit", parts_change_bits(), 0});
-    law("ranks = whole", {});
-    law("ranks = whole, starts handed on", {.keeps_starts = true});
-    law("reverse: ranks = whole", {.way = direction::reverse});
-    if (shape_.batch == 1) {
-      index const t = shape_.time;
-      std::vector<index> const starts{0, t / 9, t / 9, t / 2, t / 2 + 1, t};
-      law("packed: ranks = whole", {.starts = starts});
-      law("packed, reverse: ranks = whole", {.way = direction::reverse, .starts = starts});
-    }
-    law("padded: ranks = whole", {.lengths = padded_lengths(shape_)});
+    auto const laws_of = [&](std::string const& ranks, exchange by) {
+      law(ranks + " = whole", {.exchange = by});
+      law(ranks + " = whole, starts handed on", {.keeps_starts = true, .exchange = by});
+      law("reverse: " + ranks + " = whole", {.way = direction::reverse, .exchange = by});
+      if (shape_.batch == 1) {
+        index const t = shape_.time;
+        std::vector<index> const starts{0, t / 9, t / 9, t / 2, t / 2 + 1, t};
+        law("packed: " + ranks + " = whole", {.starts = starts, .exchange = by});
+        law("packed, reverse: " + ranks + " = whole",
+            {.way = direction::reverse, .starts = starts, .exchange = by});
+      }
+      law("padded: " + ranks + " = whole", {.lengths = padded_lengths(shape_), .exchange = by});
+    };
+    laws_of("ranks", exchange::states);
+    if (problem_.has_effects()) laws_of("ranks by effects", exchange::effects);
+    law("ranks by what is chosen = whole", {});
     return results;
   }
 
@@ -157,7 +164,8 @@ class sharded_laws {
     std::vector<index> lengths;
     for (index n : way.lengths)
       lengths.push_back(std::clamp<index>(n - own.begin, 0, own.end - own.begin));
-    sharding<T> shard{.continues = own.packed.continues, .parts = way.parts};
+    sharding<T> shard{
+        .continues = own.packed.continues, .parts = way.parts, .exchange = way.exchange};
     if (way.keeps_starts) shard.start = starts;
     problem_.sharded_run(ranks, own.begin, own.end, output,
                          {.initial = initial,
@@ -227,9 +235,10 @@ class sharded_laws {
   // How many numbers of ranks give other bits than runs of the pieces in turn.
   double different_from_pieces() {
     double different = 0;
+    sharded_way const chain{.exchange = exchange::states};
     for (int ranks : {1, 2, 3, 4, 7}) {
       auto const pieces = pieces_for(ranks, {});
-      outcome const is = sharded(pieces, {});
+      outcome const is = sharded(pieces, chain);
       outcome in_turn = nothing({});
       in_turn.forward.state = initial_states({});
       for (piece const& own : pieces)
@@ -245,13 +254,18 @@ class sharded_laws {
   double parts_change_bits() {
     wane::impl::all_threads const used;
     auto const pieces = pieces_for(3, {});
-    outcome const one = sharded(pieces, {.parts = 1});
     double different = 0;
-    for (auto const& way : {sharded_way{.parts = 2}, sharded_way{.parts = 1000},
-                            sharded_way{.parts = 0, .threads = 3}}) {
-      outcome const is = sharded(pieces, way);
-      different += !is.forward.same_bits(one.forward) || is.gradients != one.gradients;
-    }
+    auto const compare = [&](exchange by) {
+      outcome const one = sharded(pieces, {.parts = 1, .exchange = by});
+      for (auto const& way :
+           {sharded_way{.parts = 2, .exchange = by}, sharded_way{.parts = 1000, .exchange = by},
+            sharded_way{.threads = 3, .exchange = by}}) {
+        outcome const is = sharded(pieces, way);
+        different += !is.forward.same_bits(one.forward) || is.gradients != one.gradients;
+      }
+    };
+    compare(exchange::states);
+    if (problem_.has_effects()) compare(exchange::effects);
     return different;
   }
 

@@ -34,6 +34,7 @@ class sharded_problem {
   virtual void sharded_run(thread_rank const& ranks, index begin, index end,
                            sequence_view<Y> output, run_options<T> const& options,
                            sharding<T> const& shard) const = 0;
+  virtual bool has_effects() const = 0;
   virtual bool has_adjoint() const = 0;
   // These add the gradients by all inputs to `sums`.
   virtual void adjoint(sequence_view<Y> dy, adjoint_options<T> const& options,
@@ -78,6 +79,7 @@ class sharded_problem_of final
                    run_options<T> const& options, sharding<T> const& shard) const override {
     wane::sharded_run(ranks, problem_.make(begin, end), output, options, shard);
   }
+  bool has_effects() const override { return wane::impl::has_effects<Op>; }
   bool has_adjoint() const override { return differentiable; }
   void adjoint(sequence_view<Y> dy, adjoint_options<T> const& options,
                std::vector<Input>& sums) const override {

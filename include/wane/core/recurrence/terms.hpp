@@ -121,15 +121,31 @@ WANE_INLINE decltype(auto) column_of(Token const& x, Column j) {
     return (x);
 }
 
+}  // namespace wane
+
+namespace wane::impl {
+
+// The log decay of state element (i, j), where decays are logs.
+template <class Token, class Column>
+WANE_INLINE auto log_decay_of(Token const& x, index i, Column j) {
+  if constexpr (has_element_log_decay<Token, Column>)
+    return x.log_decay(i, j);
+  else if constexpr (has_row_log_decay<Token>)
+    return x.log_decay(i);
+  else
+    return x.log_decay();
+}
+
+}  // namespace wane::impl
+
+namespace wane {
+
 // The decay of state element (i, j), in the type that fits the term: log, plain, or none.
 template <class Token, class Column>
 WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
-  if constexpr (has_element_log_decay<Token, Column>)
-    return decay_from_log(x.log_decay(i, j));
-  else if constexpr (has_row_log_decay<Token>)
-    return decay_from_log(x.log_decay(i));
-  else if constexpr (has_log_decay<Token>)
-    return decay_from_log(x.log_decay());
+  if constexpr (has_element_log_decay<Token, Column> || has_row_log_decay<Token> ||
+                has_log_decay<Token>)
+    return decay_from_log(impl::log_decay_of(x, i, j));
   else if constexpr (has_element_plain_decay<Token, Column>)
     return plain_decay<decltype(x.decay(i, j))>{x.decay(i, j)};
   else if constexpr (has_row_plain_decay<Token>)

@@ -171,6 +171,35 @@ struct view {
   }
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
+// The type of outputs that nobody reads.
+struct unread {};
+
+}  // namespace wane::impl
+
+namespace wane {
+
+// A view of them has no data and stores nothing, so that a compiler can leave out what is only
+// found to be stored.
+template <int Rank>
+struct view<impl::unread, Rank> {
+  using value_type = impl::unread;
+  using wide = impl::unread;
+
+  impl::unread* data = nullptr;
+  index extent[Rank] = {};
+  index stride[Rank] = {};
+
+  view() noexcept = default;
+  WANE_INLINE view(impl::unread*, auto const&...) {}
+
+  WANE_INLINE void write(auto const&...) const {}
+  WANE_INLINE impl::unread* element(auto const&...) const { return nullptr; }
+};
+
 // [B, T, H, C]: C channels for every token and head.
 template <class T>
 using sequence_view = view<T, 4>;

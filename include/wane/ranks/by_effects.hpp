@@ -1,0 +1,125 @@
+// Calls over ranks that hand on effects in a tree, not states in a chain, and when.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/ranks/given_states.hpp"
+#include "wane/ranks/piece_effect.hpp"
+
+namespace wane::impl {
+
+// Whether a tree of effects takes fewer steps than a chain of states. `passes`: those of a call
+// over the tokens, as a multiple of a run; `of_drive`: those that find a drive, as a multiple of
+// these. The same for any number of threads, because bits depend on it.
+inline bool effects_are_faster(std::vector<shard_report> all, transition_form const& form,
+                               box_cuts const& may_cut, double passes, double of_drive) {
+  shard_report const of = all[0];
+  double tokens = 1, parts = 0, rounds = 0;
+  for (shard_report& r : all) tokens = std::max(tokens, static_cast<double>(r.tokens));
+  for (shard_report& r : all) r.threads = 1;
+  shard_parts(all, may_cut).for_each({0, 0, of.packed ? 1 : of.batch}, [&](auto const&) {
+    parts += 1;
+  });
+  for (std::size_t d = 1; d < all.size(); d *= 2) rounds += 1;
+  double const rows = static_cast<double>(form.rows), columns = static_cast<double>(form.columns);
+  double const of_transition = static_cast<double>(form.columns_of_transition());
+  // Multiply-adds of a head: two for each number of the state and token; those that join two.
+  double const work = passes * 2 * tokens * rows * columns;
+  double const joins = form.kind == transition_form::matrix ? rows * rows * (rows + columns)
+                                                            : rows * (of_transition + columns);
+  double const chain = work * (parts + static_cast<double>(all.size()) - 1) / parts;
+  double const tree =
+      (1 + of_drive) * work + work / passes * of_transition / columns + rounds * joins;
+  return tree < chain;
+}
+
+// Whether a call is to hand on effects.
+template <class Op>
+bool hands_on_effects(agreed_call const& call, box_cuts const& may_cut, double passes) {
+  if constexpr (has_effects<Op>) {
+    exchange const by = call.reports[0].exchange;
+    // Runs in lags read inputs for a drive, and do little else.
+    double const of_drive = has_lags<Op> && passes == 1 ? .5 : 1;
+    return by == exchange::effects ||
+           (by == exchange::chosen &&
+            effects_are_faster(call.reports, transition_form_of<Op>(call.shape), may_cut, passes,
+                               of_drive));
+  } else {
+    return false;
+  }
+}
+
+// Whether the sequences that come from another rank go on to the next.
+inline bool passes_through(shard_links const& links) {
+  return links.from.present() && links.to.present() && links.from.first == links.to.first;
+}
+
+// Calls work(box, arrives, leaves) for the sequences of both links, for those of one, and the rest.
+template <class Work>
+void for_each_linked(shard_links const& links, index sequences, Work const& work) {
+  index begin = 0, end = sequences;
+  auto const part = [&](shard_link const& link, bool arrives, bool leaves) {
+    if (!link.present()) return;
+    work(state_box{.first_sequence = link.first, .sequences = link.sequences}, arrives, leaves);
+    if (link.first == begin)
+      begin += link.sequences;
+    else
+      end -= link.sequences;
+  };
+  if (passes_through(links)) {
+    part(links.from, true, true);
+  } else {
+    part(links.to, false, true);
+    part(links.from, true, false);
+  }
+  if (begin < end) work(state_box{.first_sequence = begin, .sequences = end - begin}, false, false);
+}
+
+// Finds the effects of the tokens of a rank on the states of a link. find(view of zeros or null,
+// states, box) finds what is left of these; null: of what the sequences begin with.
+template <class Op, class State, class Find>
+void find_effects(piece_effects<State>& effects, Op const& op, run_options<State> const& options,
+                  shard_links const& links, shard_link const& leaving, index sequences,
+                  Find const& find) {
+  if (!leaving.present()) return;
+  recurrence_shape const shape = op.shape();
+  linked_states<State> drives(leaving, sequences, shape, {});
+  state_box const box{.first_sequence = leaving.first, .sequences = leaving.sequences};
+  State const zero(0);
+  bool const passes = passes_through(links);
+  view<State const, 4> const zeros(&zero, drives.values.extent, {0, 0, 0, 0});
+  find(box, passes ? zeros : view<State const, 4>(), drives.values);
+  effects.set_drives(drives.values, leaving);
+  if (!passes) return;
+  run_options<State> own = options;
+  own.keep = {}, own.box = box;
+  effects.find_transitions(op, own, leaving);
+}
+
+// The states that the sequences of links.from begin with, into `starts`. options.initial has
+// positions.
+template <class Ranks, class Op, class State>
+void find_starts_by_effects(Ranks const& ranks, agreed_call const& call, Op const& op,
+                            run_options<State> const& options,
+                            std::optional<linked_states<State>>& starts,
+                            view<State, 4> const& starts_in) {
+  auto const& links = call.links;
+  std::optional<piece_effects<State>> effects;
+  together(ranks, [&] {
+    starts.emplace(links.from, call.sequences, call.shape, starts_in);
+    effects.emplace(transition_form_of<Op>(call.shape), call.reports[0].packed ? 1 : call.sequences,
+                    call.shape.heads);
+    find_effects(
+        *effects, op, options, links, links.to, call.sequences,
+        [&](state_box const& box, view<State const, 4> const& zeros, view<State, 4> const& found) {
+          run_options<State> own = options;
+          own.keep = {}, own.box = box;
+          if (zeros.data) own.initial.values = zeros;
+          own.final = {found, nullptr};
+          run_by_table(op, unread_outputs(output_shape_of(op)), own);
+        });
+  });
+  std::vector<State> before = effects->scan(ranks, options.direction);
+  if (links.from.present()) effects->states_of(before, starts->values, links.from);
+}
+
+}  // namespace wane::impl

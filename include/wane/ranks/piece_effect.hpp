@@ -1,0 +1,262 @@
+// piece_effect: what the tokens of a rank do to any state, S -> T S + E, and how two are joined.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <limits>
+
+#include "wane/core/recurrence/without_writes.hpp"
+#include "wane/ranks/exclusive_scan.hpp"
+#include "wane/ranks/state_chain.hpp"
+#include "wane/run/run.hpp"
+#include "wane/run/shared/unread_outputs.hpp"
+
+namespace wane::impl {
+
+// How the transition T of a state of rows x columns looks. It is a matrix [rows, rows] where tokens
+// erase, and otherwise a factor for each row, or for each element.
+struct transition_form {
+  enum : int { matrix, by_row, by_element } kind;
+  index rows, columns;
+
+  index columns_of_transition() const {
+    return kind == matrix ? rows : kind == by_row ? 1 : columns;
+  }
+  index transition_size() const { return rows * columns_of_transition(); }
+  index size() const { return 1 + transition_size() + rows * columns; }
+};
+template <class Op>
+transition_form transition_form_of(recurrence_shape const& shape) {
+  using form = transition_form;
+  return {has_erase<token_of<Op>>           ? form::matrix
+          : decays_by_element<token_of<Op>> ? form::by_element
+                                            : form::by_row,
+          shape.rows, shape.columns};
+}
+
+// The effect on one state, as numbers: its kind, T, E. A row of T that is zero is a reset: it
+// forgets a NaN. Where T underflowed it holds the least normal number instead.
+template <class State>
+struct piece_effect {
+  enum class kinds { maps, sets, keeps };  // S -> T S + E, S -> E, S -> S
+  State *kind, *T, *E;
+
+  piece_effect(transition_form const& form, State* numbers)
+      : kind(numbers), T(kind + 1), E(T + form.transition_size()) {}
+
+  bool is(kinds k) const { return *kind == State(static_cast<real_type<State>>(k)); }
+  void set(kinds k) const { *kind = State(static_cast<real_type<State>>(k)); }
+  static State least() { return State(std::numeric_limits<real_type<State>>::min()); }
+};
+
+// to += the sum over k of a[k] b[k, ...], for rows of b of `count` numbers.
+template <class State>
+void add_rows(State const* a, index terms, State const* b, index count, State* to) {
+  for (index k = 0; k < terms; ++k)
+    for (index j = 0; j < count; ++j) to[j] = multiply_add(a[k], b[k * count + j], to[j]);
+}
+template <class State>
+bool is_zero(State const* row, index count) {
+  return std::all_of(row, row + count, [](State const& x) { return x == State(0); });
+}
+
+// second = first and then second.
+template <class State>
+class effect_joiner {
+ public:
+  using effect = piece_effect<State>;
+  using kinds = typename effect::kinds;
+
+  explicit effect_joiner(transition_form const& form)
+      : form_(form), row_(static_cast<std::size_t>(std::max(form.rows, form.columns))) {}
+
+  void operator()(effect const& first, effect const& second) {
+    if (first.is(kinds::keeps) || second.is(kinds::sets)) return;
+    if (second.is(kinds::keeps)) {
+      std::copy_n(first.kind, form_.size(), second.kind);
+      return;
+    }
+    for (index i = 0; i < form_.rows; ++i)
+      form_.kind == transition_form::matrix ? join_row(first, second, i)
+                                            : join_factors(first, second, i);
+    if (first.is(kinds::sets)) second.set(kinds::sets);
+  }
+
+ private:
+  void join_factors(effect const& first, effect const& second, index i) {
+    bool const by_row = form_.kind == transition_form::by_row;
+    State* const T = second.T + i * form_.columns_of_transition();
+    State const* const before = first.T + i * form_.columns_of_transition();
+    for (index j = 0; j < form_.columns; ++j) {
+      State const factor = T[by_row ? 0 : j];
+      State& e = second.E[i * form_.columns + j];
+      if (factor != State(0)) e = multiply_add(factor, first.E[i * form_.columns + j], e);
+    }
+    for (index j = 0; j < form_.columns_of_transition(); ++j) {
+      bool const resets = T[j] == State(0) || before[j] == State(0);
+      T[j] = multiply(T[j], before[j]);
+      if (!resets && T[j] == State(0)) T[j] = effect::least();
+    }
+  }
+  void join_row(effect const& first, effect const& second, index i) {
+    index const K = form_.rows;
+    State* const T = second.T + i * K;
+    if (is_zero(T, K)) return;
+    add_rows(T, K, first.E, form_.columns, second.E + i * form_.columns);
+    if (first.is(kinds::sets)) return;
+    std::fill(row_.begin(), row_.end(), State(0));
+    add_rows(T, K, first.T, K, row_.data());
+    bool forgets = true;
+    for (index k = 0; k < K; ++k)
+      forgets = forgets && (T[k] == State(0) || is_zero(first.T + k * K, K));
+    std::copy_n(row_.data(), K, T);
+    if (!forgets && is_zero(T, K)) T[i] = effect::least();
+  }
+
+  transition_form form_;
+  std::vector<State> row_;
+};
+
+// The effects on the states of the sequences of a link, [sequences, heads], end to end.
+template <class State>
+class piece_effects {
+ public:
+  using effect = piece_effect<State>;
+  using kinds = typename effect::kinds;
+
+  // They set all states to zero.
+  piece_effects(transition_form const& form, index sequences, index heads)
+      : form_(form),
+        heads_(heads),
+        numbers(static_cast<std::size_t>(sequences * heads * form.size())) {
+    each(numbers, [](effect const& e, index, index) { e.set(kinds::sets); });
+  }
+
+  // Calls visit(effect, sequence of the link, head).
+  template <class Visit>
+  void each(std::vector<State>& of, Visit const& visit) const {
+    for (index n = 0; n < std::ssize(of) / form_.size(); ++n)
+      visit(effect(form_, of.data() + n * form_.size()), n / heads_, n % heads_);
+  }
+  // Sets E to the states of a link.
+  void set_drives(view<State, 4> const& states, shard_link const& link) {
+    each(numbers, [&](effect const& e, index n, index h) {
+      for (index i = 0; i < form_.rows; ++i)
+        for (index j = 0; j < form_.columns; ++j)
+          e.E[i * form_.columns + j] = states(link.first + n, h, i, j);
+    });
+  }
+  // E of a scan, whose effects set all states.
+  void states_of(std::vector<State>& before, view<State, 4> const& to,
+                 shard_link const& link) const {
+    each(before, [&](effect const& e, index n, index h) {
+      for (index i = 0; i < form_.rows; ++i)
+        for (index j = 0; j < form_.columns; ++j)
+          to(link.first + n, h, i, j) = e.E[i * form_.columns + j];
+    });
+  }
+
+  // Sets T to what the tokens of a link make of unit vectors. `options` are those of the run.
+  template <class Op>
+  void find_transitions(Op const& op, run_options<State> const& options, shard_link const& link) {
+    index const columns = form_.columns_of_transition();
+    linked_states<State> unit = run_from(op, options, link, columns, [&](index i, index j) {
+      return State(form_.kind != transition_form::matrix || i == j ? 1 : 0);
+    });
+    bool forgets = false;
+    recurrence_shape const shape = op.shape();
+    each(numbers, [&](effect const& e, index n, index h) {
+      walk const w =
+          walk_of((link.first + n) * shape.heads + h, shape,
+                  walk_options{options.packed, options.lengths, options.direction}, nullptr);
+      e.set(w.count == 0 ? kinds::keeps : kinds::maps);
+      for (index i = 0; i < form_.rows; ++i) {
+        for (index j = 0; j < columns; ++j)
+          e.T[i * columns + j] = unit.values(link.first + n, h, i, j);
+        forgets = forgets || resets(e, i);
+      }
+    });
+    if (forgets) keep_nan(op, options, link);
+  }
+  // The transitions of gradients: transposed, and complex numbers conjugated.
+  void turn_round() {
+    each(numbers, [&](effect const& e, index, index) {
+      if constexpr (is_complex<State>)
+        std::transform(e.T, e.E, e.T, [](State const& x) { return std::conj(x); });
+      for (index i = 0; form_.kind == transition_form::matrix && i < form_.rows; ++i)
+        for (index k = 0; k < i; ++k) std::swap(e.T[i * form_.rows + k], e.T[k * form_.rows + i]);
+    });
+  }
+
+  // What came to this rank, from the ranks before in the order of `way`.
+  template <rank_group Ranks>
+  std::vector<State> scan(Ranks const& ranks, direction way) const {
+    effect_joiner<State> join(form_);
+    index const size = form_.size();
+    return exclusive_scan(
+        ranks, numbers,
+        [&](std::span<State const> first, std::span<State> second) {
+          for (index n = 0; n < std::ssize(second); n += size)
+            join(effect(form_, const_cast<State*>(first.data()) + n),
+                 effect(form_, second.data() + n));
+        },
+        way);
+  }
+
+ private:
+  // The states that the tokens of a link make of others, when they write nothing.
+  template <class Op, class Initial>
+  linked_states<State> run_from(Op const& op, run_options<State> const& options,
+                                shard_link const& link, index columns, Initial const& initial) {
+    without_writes<Op> const silent(op, columns);
+    recurrence_shape const shape = silent.shape();
+    linked_states<State> states(link, options_sequences(op, options), shape, {});
+    for (index n = link.first; n < link.first + link.sequences; ++n)
+      for (index h = 0; h < shape.heads; ++h)
+        for (index i = 0; i < shape.rows; ++i)
+          for (index j = 0; j < columns; ++j) states.values(n, h, i, j) = initial(i, j);
+    run_options<State> own = options;
+    own.initial.values = own.final.values = states.values;
+    run_by_table(silent, unread_outputs(shape), own);
+    return states;
+  }
+  template <class Op>
+  static index options_sequences(Op const& op, run_options<State> const& options) {
+    return sequences_of(recurrence_shape(op.shape()), options.packed);
+  }
+
+  // Whether row i, or an element of it, seems to be reset.
+  bool resets(effect const& e, index i) const {
+    index const count = form_.columns_of_transition();
+    State const* const row = e.T + i * count;
+    return form_.kind == transition_form::matrix
+               ? is_zero(row, count)
+               : std::any_of(row, row + count, [](State const& x) { return x == State(0); });
+  }
+  // A zero in T is a reset where a NaN is forgotten; elsewhere it underflowed, or is the work of an
+  // erasure, and the NaN stays.
+  template <class Op>
+  void keep_nan(Op const& op, run_options<State> const& options, shard_link const& link) {
+    bool const matrix = form_.kind == transition_form::matrix;
+    index const columns = matrix ? 1 : form_.columns_of_transition();
+    auto const left = run_from(op, options, link, columns, [](index, index) {
+      return State(std::numeric_limits<real_type<State>>::quiet_NaN());
+    });
+    each(numbers, [&](effect const& e, index n, index h) {
+      for (index i = 0; i < form_.rows; ++i)
+        for (index j = 0; j < columns; ++j) {
+          State& factor = e.T[matrix ? i * form_.rows + i : i * columns + j];
+          bool const zero = matrix ? is_zero(e.T + i * form_.rows, form_.rows) : factor == State(0);
+          State const nan = left.values(link.first + n, h, i, j);
+          if (zero && nan != nan) factor = effect::least();
+        }
+    });
+  }
+
+  transition_form form_;
+  index heads_;
+
+ public:
+  std::vector<State> numbers;
+};
+
+}  // namespace wane::impl

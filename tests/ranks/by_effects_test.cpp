@@ -1,0 +1,188 @@
+// Ranks that hand on effects: resets and NaN, when effects are chosen, and faults.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "support/expect_error.hpp"
+#include "support/laplace_problem.hpp"
+#include "support/memory_problems.hpp"
+#include "support/vla_problem.hpp"
+#include "wane/ranks/adjoint.hpp"
+#include "wane/testing/problem.hpp"
+#include "wane/testing/thread_ranks.hpp"
+
+namespace wane::testing {
+namespace {
+
+constexpr int many = 4;
+
+// The final states of a problem, by one run and by effects on four ranks.
+template <class P>
+std::array<recurrent_state<accumulate_type<operator_of<P>>>, 2> finals(
+    P const& p, recurrent_state<accumulate_type<operator_of<P>>> const& initial) {
+  using T = accumulate_type<operator_of<P>>;
+  index const time = p.time();
+  auto const all = p.make(0, time);
+  result<T, output_type<operator_of<P>>> to(output_shape_of(all), initial);
+  std::array<recurrent_state<T>, 2> found{initial, initial};
+  run(all, to.view(), run_options<T>{.initial = initial, .final = found[0]});
+  on_ranks(many, [&](thread_rank const& ranks) {
+    index const begin = time * ranks.rank() / many, end = time * (ranks.rank() + 1) / many;
+    recurrent_state<T> state = initial;
+    sharded_run(ranks, p.make(begin, end), to.view().tokens(begin, end),
+                run_options<T>{.initial = state, .final = state}, {.exchange = exchange::effects});
+    if (ranks.rank() == many - 1) found[1] = state;
+  });
+  return found;
+}
+// Whether NaN is in the same places, with a NaN in state element `at` of the beginning. Counts
+// them.
+template <class P>
+index expect_same_nan(P const& p, std::size_t at) {
+  recurrent_state<accumulate_type<operator_of<P>>> initial(p.make(0, p.time()));
+  initial.values()[at] = NAN;
+  auto const found = finals(p, initial);
+  index count = 0;
+  for (std::size_t i = 0; i < initial.values().size(); ++i) {
+    bool const must_be = std::isnan(found[0].values()[i]);
+    EXPECT_EQ(std::isnan(found[1].values()[i]), must_be) << i;
+    count += must_be;
+  }
+  return count;
+}
+
+// Decays whose product underflows keep a NaN; a reset forgets it.
+TEST(Effects, KeepNaNUntilAReset) {
+  gla_problem<float> gla({1, 40, 2, 4, 5});
+  EXPECT_EQ(expect_same_nan(gla, 7), 1);
+  std::ranges::fill(gla.gate.values.values, -30.f);
+  EXPECT_EQ(expect_same_nan(gla, 7), 1);
+  for (index row : {0, 1})
+    gla.gate.values.values[static_cast<std::size_t>((15 * 2 + 0) * 4 + row)] = -HUGE_VALF;
+  EXPECT_EQ(expect_same_nan(gla, 7), 0);   // row 1 of head 0
+  EXPECT_EQ(expect_same_nan(gla, 27), 1);  // row 1 of head 1
+
+  linear_problem<decay_as::log, float> channels(1, 40, 1, 3);
+  std::ranges::fill(channels.decay.values, -30.f);
+  EXPECT_EQ(expect_same_nan(channels, 1), 1);
+  channels.decay.values[18 * 3 + 1] = -HUGE_VALF;
+  EXPECT_EQ(expect_same_nan(channels, 1), 0);
+
+  gated_delta_net_problem<float> erasing({1, 40, 2, 4, 5});
+  EXPECT_EQ(expect_same_nan(erasing, 7), 4);  // all rows of a column
+  std::ranges::fill(erasing.gate.values.values, -30.f);
+  EXPECT_EQ(expect_same_nan(erasing, 7), 4);
+  erasing.gate.values.values[15 * 2] = -HUGE_VALF;
+  EXPECT_EQ(expect_same_nan(erasing, 7), 0);
+  EXPECT_EQ(expect_same_nan(erasing, 27), 4);
+}
+
+wane::impl::shard_report report(index heads, index tokens) {
+  wane::impl::shard_report r;
+  r.batch = 1, r.heads = heads, r.rows = r.columns = 64, r.tokens = tokens;
+  return r;
+}
+
+TEST(Effects, AreChosenWhereHeadsAreFewerThanRanks) {
+  using form = wane::impl::transition_form;
+  auto const tree = [](int ranks, index heads, bool erases, index tokens = 10000, double passes = 1,
+                       index threads = 1, double of_drive = 1) {
+    std::vector<wane::impl::shard_report> all(static_cast<std::size_t>(ranks),
+                                              report(heads, tokens));
+    all[0].threads = threads;
+    return wane::impl::effects_are_faster(all, {erases ? form::matrix : form::by_row, 64, 64},
+                                          {true, true, true}, passes, of_drive);
+  };
+  for (index heads : {1, 2, 8}) EXPECT_FALSE(tree(2, heads, false)) << heads;
+  EXPECT_TRUE(tree(4, 1, false));
+  EXPECT_TRUE(tree(4, 1, true));
+  EXPECT_FALSE(tree(3, 1, true));  // three runs, as in the chain
+  EXPECT_FALSE(tree(4, 8, false));
+  EXPECT_TRUE(tree(16, 8, false));
+  EXPECT_FALSE(tree(16, 8, true));
+  EXPECT_TRUE(tree(32, 8, true));
+  EXPECT_FALSE(tree(32, 8, true, 100));      // joins cost more than tokens
+  EXPECT_TRUE(tree(16, 8, true, 10000, 4));  // an adjoint is four runs, a transition one
+  EXPECT_EQ(tree(16, 8, false, 10000, 1, 7), tree(16, 8, false));
+  EXPECT_TRUE(tree(2, 1, false, 10000, 1, 1, .5));  // a drive is found in half a run
+}
+
+// Three ranks, one head, nothing fades: what is chosen is a tree. Then a chain of states.
+TEST(Effects, AreUsedWhereTheyAreChosen) {
+  linear_attention_problem<float> const p({1, 300, 1, 4, 5});
+  auto const outputs = [&](exchange by, int threads) {
+    result<float> to(output_shape_of(p.make(0, 300)), recurrent_state<float>(p.make(0, 300)));
+    on_ranks(3, [&](thread_rank const& ranks) {
+      index const begin = 100 * ranks.rank();
+      sharded_run(ranks, p.make(begin, begin + 100), to.view().tokens(begin, begin + 100),
+                  run_options<float>{.threads = threads}, {.exchange = by});
+    });
+    return to;
+  };
+  result<float> const chosen = outputs(exchange::chosen, 1);
+  EXPECT_TRUE(chosen.same_bits(outputs(exchange::effects, 1)));
+  EXPECT_TRUE(chosen.same_bits(outputs(exchange::chosen, 3)));
+  EXPECT_FALSE(chosen.same_bits(outputs(exchange::states, 1)));
+}
+
+// Where states fade, they are found early, and effects are not needed.
+TEST(Effects, AreNotChosenWhereStatesFade) {
+  linear_problem<decay_as::log, float> p(1, 6000, 1, 3);
+  std::ranges::fill(p.decay.values, -.5f);
+  auto const outputs = [&](exchange by) {
+    result<float> to(output_shape_of(p.make(0, 6000)), recurrent_state<float>(p.make(0, 6000)));
+    on_ranks(6, [&](thread_rank const& ranks) {
+      index const begin = 1000 * ranks.rank();
+      sharded_run(ranks, p.make(begin, begin + 1000), to.view().tokens(begin, begin + 1000),
+                  run_options<float>{}, {.exchange = by});
+    });
+    return to;
+  };
+  EXPECT_TRUE(outputs(exchange::chosen).same_bits(outputs(exchange::states)));
+}
+
+TEST(Effects, AreRefusedWhereTermsDependOnTheState) {
+  vla_problem<double, write_rule::rls, penalises::keys> const p({1, 20, 2, 3, 4});
+  auto const op = p.make(0, 20);
+  result<double> to(output_shape_of(op), recurrent_state<double>(op));
+  support::expect_error({"sharding.exchange is effects", "depends on the state"}, [&] {
+    sharded_run(one_rank(), op, to.view(), run_options<double>{}, {.exchange = exchange::effects});
+  });
+}
+
+// A memory that throws at a token in the middle of its work.
+struct failing_memory {
+  using accumulate = float;
+  struct token {
+    float key(index) const { return 1; }
+    float value(index) const { return 1; }
+    float query(index) const { return 1; }
+    float erase_read(index) const { return .5f; }
+  };
+  index fails_at;
+  recurrence_shape shape() const { return {1, 10, 4, 3, 2}; }
+  token at(place<> where) const {
+    if (where.head == 2 && where.time == fails_at) throw std::bad_alloc();
+    return {};
+  }
+};
+
+TEST(Effects, OfARankThatFailsLeaveNobodyWaiting) {
+  for (int bad : {0, 1, 3}) {
+    auto const outcomes = outcomes_on_ranks(4, [&](thread_rank const& ranks) {
+      std::vector<float> y(10 * 4 * 2);
+      sharded_run(ranks, failing_memory{ranks.rank() == bad ? 5 : -1}, {y.data(), 1, 10, 4, 2},
+                  run_options<float>{.threads = 1}, {.exchange = exchange::effects});
+    });
+    for (int r = 0; r < 4; ++r) {
+      auto const& outcome = outcomes[static_cast<std::size_t>(r)];
+      ASSERT_TRUE(outcome);
+      if (r == bad)
+        EXPECT_THROW(std::rethrow_exception(outcome), std::bad_alloc);
+      else
+        EXPECT_THROW(std::rethrow_exception(outcome), rank_failure);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace wane::testing
