@@ -30,15 +30,15 @@ struct tile {
   void clear() { std::ranges::fill(numbers, T(0)); }
   index_range columns() const { return {0, width}; }
 
-  // Rows [first, first + count) of x, times `factor`.
-  template <class Io>
-  void take(view<Io const, 2> const& x, index first, index count, T factor = T(1)) {
+  // Rows [first, first + count) of x, a view or what reads like one, times `factor`.
+  template <class Rows>
+  void take(Rows const& x, index first, index count, T factor = T(1)) {
     for (index i = 0; i < count; ++i)
       for (index j = 0; j < x.extent[1]; ++j) row(i)[j] = factor * static_cast<T>(x(first + i, j));
   }
   // The same, transposed; columns from `count` on become zero.
-  template <class Io>
-  void take_transposed(view<Io const, 2> const& x, index first, index count, T factor = T(1)) {
+  template <class Rows>
+  void take_transposed(Rows const& x, index first, index count, T factor = T(1)) {
     for (index i = 0; i < count; ++i)
       for (index j = 0; j < x.extent[1]; ++j) row(j)[i] = factor * static_cast<T>(x(first + i, j));
     for (index j = 0; j < x.extent[1]; ++j) std::fill(row(j) + count, row(j) + width, T(0));
