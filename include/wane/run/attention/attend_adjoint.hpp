@@ -42,7 +42,12 @@ Rows of_values(Op const& op, Rows dy) {
 template <attention Op, class Rows>
 typename Op::accumulate entropy_gradient(Op const& op, Rows const& dy, index t) {
   using T = typename Op::accumulate;
-  return op.entropy() ? static_cast<T>(dy(t, op.shape().columns)) : T(0);
+  T g(0);
+  if (op.entropy())
+    with_row(dy, t, [&](auto const* from, index step) {
+      g = static_cast<T>(from[op.shape().columns * step]);
+    });
+  return g;
 }
 
 // Computes the summaries of a block of queries and the gradient with respect to them.
@@ -81,8 +86,8 @@ void query_adjoint(Op const& op, token_block const& block, Rows const& dy,
                       [&](index i) { return head.seen(i, s, some); });
   });
   for (index i = 0; i < count; ++i)
-    for (index j = 0; j < shape.rows; ++j)
-      to.write({block.batch, block.begin + i, block.head}, j, op.scale() * gradient.row(i)[j]);
+    write_row(to, {block.batch, block.begin + i, block.head}, shape.rows,
+              [&](index j) { return op.scale() * gradient.row(i)[j]; });
 }
 
 // Computes the gradients with respect to a block of keys and their values.
@@ -126,8 +131,8 @@ void key_adjoint(Op const& op, token_block const& block, Rows const& dy,
   }
   for (index i = 0; i < count; ++i) {
     place<> const at{block.batch, block.begin + i, block.head};
-    for (index j = 0; j < shape.rows; ++j) key_to.write(at, j, key_gradient.row(i)[j]);
-    for (index j = 0; j < shape.columns; ++j) value_to.write(at, j, value_gradient.row(i)[j]);
+    write_row(key_to, at, shape.rows, [&](index j) { return key_gradient.row(i)[j]; });
+    write_row(value_to, at, shape.columns, [&](index j) { return value_gradient.row(i)[j]; });
   }
 }
 
@@ -150,7 +155,7 @@ view<Out const, 2> rows_of_head(sequence_view<Out const> const& dy, token_block 
           {dy.stride[1], dy.stride[3]}};
 }
 
-// dL/dy of the block of a call, and what receives the other gradients.
+// The gradients of whole sequences: dL/dy, and where the others go.
 template <attention Op, class Out>
 struct whole_gradients {
   sequence_view<Out const> const& dy;
@@ -163,8 +168,8 @@ struct whole_gradients {
   auto const& value(token_block const&) const { return to.value; }
 };
 
-// Reads dL/dy and writes the other gradients, block by block. `gradients` is a whole_gradients, or
-// has its members.
+// Computes the gradients by all queries, keys and values. `gradients` is a whole_gradients or has
+// its members: dL/dy and what receives the others, for each block.
 template <attention Op, class Gradients>
 void adjoint_of_blocks(Op const& op, Gradients const& gradients, attend_options const& options) {
   recurrence_shape const shape = op.shape();

@@ -15,14 +15,14 @@ concept windowed_attention = stepwise_recurrence<Op> && requires(Op const& op) {
   { op.whole() } -> attention;
 };
 
-// Walk i of a call, with the ring that it begins with.
+// Walk i of a call, beside the initial ring.
 template <attention Op, class State>
 ring_walk ring_walk_of(index i, Op const& whole, adjoint_options<State> const& options) {
   return {walk_of(i, whole.shape(), options, options.initial.positions), whole.window()};
 }
 
-// The attention of a call: the keys of a sequence are the tokens that the initial ring holds, and
-// then its own tokens in the order of the run.
+// The attention of a call. The keys of a sequence are the tokens in the initial ring and then its
+// own, in the order of the run, so that the first queries need no case of their own.
 template <attention Op, class State>
 class ring_attention : public Op {
  public:
@@ -41,11 +41,11 @@ class ring_attention : public Op {
     return rows(Op::value(b.batch, b.head), b, this->shape().rows);
   }
 
-  // The rows of a tensor, and where their gradients go; `column` is their first in the ring.
+  // The rows of a tensor, which begin at `column` of the ring, and what receives their gradients.
+  // in_final: whether the final ring holds them too.
   template <class Io>
-  rows_after_ring<typename Op::accumulate, Io, State> rows(view<Io, 2> const& tokens,
-                                                           token_block const& block,
-                                                           index column) const {
+  rows_after_ring<Io, State> rows(view<Io, 2> const& tokens, token_block const& block,
+                                  index column) const {
     return {walk_of_block(block), block.queries.begin, column, tokens, options_.initial.values};
   }
   template <class To>
@@ -71,7 +71,7 @@ class ring_attention : public Op {
   adjoint_options<State> const& options_;
 };
 
-// Its gradients, for adjoint_of_blocks.
+// Its gradients, with the members of whole_gradients.
 template <class Op, class Out, class Gradients>
 struct ring_gradients {
   Op const& op;
@@ -87,8 +87,8 @@ struct ring_gradients {
   }
 };
 
-// The adjoint of the final ring: its gradient becomes that of the tokens it holds. Rows that no
-// token has overwritten pass theirs on to the initial ring.
+// Writes the gradient by the final ring to the tokens that it holds, and to the initial ring where
+// no token has overwritten a row. Other rows of the initial ring get 0.
 template <windowed_attention Op, class Gradients, class State>
 void give_ring(Op const& op, Gradients const& to, adjoint_options<State> const& options) {
   recurrence_shape const ring = op.shape();
@@ -116,8 +116,8 @@ void give_ring(Op const& op, Gradients const& to, adjoint_options<State> const& 
   });
 }
 
-// The gradients by the final ring go first, so that those by the initial one may lie in their
-// memory; the attention adds to both.
+// The gradient by the final ring is read before the attention writes any, so that the gradient by
+// the initial ring may lie in its memory.
 template <windowed_attention Op, class Out, class Gradients, class State>
 void adjoint_local_attention(Op const& op, sequence_view<Out const> const& dy,
                              Gradients const& gradients, adjoint_options<State> const& options) {

@@ -1,4 +1,4 @@
-// A walk over tokens beside a ring of the tokens before it: which row is which token.
+// The tokens of a sequence and those before it, which lie in a ring: rows to read and to write.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,32 +6,34 @@
 #include <cstdint>
 
 #include "wane/core/state/walk.hpp"
+#include "wane/run/attention/tiles.hpp"
 
 namespace wane::impl {
 
-// The tokens k of a sequence and head in the order of a run; k < 0 for those before the first. The
-// token at position p has slot (p - 1) mod window of the ring.
+// Token k of a walk, 0 <= k < count, or a token before it, k < 0. The ring holds the last `window`
+// tokens: the one at position p in row (p - 1) mod window.
 struct ring_walk : walk {
   index window;
 
-  // How many tokens before the first one its query sees.
+  // The number of tokens before the walk that its first query sees.
   index held() const { return std::clamp<index>(position - 1, 0, window - 1); }
-  // The slot of token k, -window <= k <= 0.
-  index slot(index k) const {
+  // The row of token k, -window <= k <= 0.
+  index row(index k) const {
     auto const seen = static_cast<std::uint64_t>(position) - 1;
     index const own = static_cast<index>(seen % static_cast<std::uint64_t>(window)) + k;
     return own < 0 ? own + window : own;
   }
-  // The last token in slot r, or -1 where no token comes there.
+  // The last token of the walk in row r, or -1 where there is none.
   index last_in(index r) const {
-    index const own = r - slot(0), k = own < 0 ? own + window : own;
+    index const own = r - row(0), k = own < 0 ? own + window : own;
     return k < count ? k + (count - 1 - k) / window * window : -1;
   }
 };
 
-// Rows of a tensor by the time t of a block: row begin + k is token k. Rows before `begin` are in a
-// ring, in the columns from `column` on. A ring without data holds zeros.
-template <class T, class Io, class State>
+// Queries, keys, values or output gradients, in the order of the run: row begin + k is token k.
+// Rows before `begin` are those of a ring, in its columns from `column` on. A ring without data
+// holds zeros.
+template <class Io, class State>
 struct rows_after_ring {
   ring_walk w;
   index begin, column;
@@ -39,15 +41,21 @@ struct rows_after_ring {
   view<State const, 4> ring;
   index extent[2] = {tokens.extent[0], tokens.extent[1]};
 
-  T operator()(index t, index j) const {
+  template <class Body>
+  void with_row(index t, Body const& body) const {
     index const k = t - begin;
-    if (k >= 0) return static_cast<T>(tokens(w.first + w.stride * k, j));
-    return ring.data ? static_cast<T>(ring(w.sequence, w.head, w.slot(k), column + j)) : T(0);
+    State const zero(0);
+    if (k >= 0)
+      body(&tokens(w.first + w.stride * k, 0), tokens.stride[1]);
+    else if (ring.data)
+      body(&ring(w.sequence, w.head, w.row(k), column), ring.stride[3]);
+    else
+      body(&zero, index(0));
   }
 };
 
-// Receives the gradients of such rows. Adds to what is there in the ring, and at tokens from
-// `added_from` on.
+// Receives the gradients of such rows. They are added to what the ring has, and to what the tokens
+// from `added_from` on have.
 template <class To, class State>
 struct gradients_after_ring {
   ring_walk w;
@@ -56,22 +64,25 @@ struct gradients_after_ring {
   view<State, 4> const& ring;
   index added_from;
 
-  template <class T>
-  void write(place<> at, index j, T g) const {
+  // number(j) for 0 <= j < columns.
+  template <class Number>
+  void write_row(place<> at, index columns, Number const& number) const {
     index const k = at.time - begin;
     if (k < 0) {
-      if (ring.data) add(ring(w.sequence, w.head, w.slot(k), column + j), g);
+      if (!ring.data) return;
+      using wide = widened<State>;
+      State* const to = &ring(w.sequence, w.head, w.row(k), column);
+      for (index j = 0, step = ring.stride[3]; j < columns; ++j)
+        to[j * step] =
+            static_cast<State>(static_cast<wide>(to[j * step]) + static_cast<wide>(number(j)));
     } else if (tokens.data) {
       place<> const token = w.token(k);
-      tokens.write(token, j, k < added_from ? g : static_cast<T>(tokens.read(token, j)) + g);
+      if (k < added_from) return impl::write_row(tokens, token, columns, number);
+      for (index j = 0; j < columns; ++j) {
+        auto const g = number(j);
+        tokens.write(token, j, static_cast<decltype(g)>(tokens.read(token, j)) + g);
+      }
     }
-  }
-
- private:
-  template <class T>
-  static void add(State& to, T g) {
-    using wide = widened<State>;
-    to = static_cast<State>(static_cast<wide>(to) + static_cast<wide>(g));
   }
 };
 
