@@ -7,10 +7,9 @@
 #include "support/attention_case.hpp"
 #include "support/expect_error.hpp"
 #include "support/laws_hold.hpp"
-#include "support/retrieval_problem.hpp"
+#include "support/vort_problem.hpp"
 #include "wane/run/adjoint.hpp"
 #include "wane/testing/adjoint_laws.hpp"
-#include "wane/testing/sharded_laws.hpp"
 
 namespace wane::testing {
 namespace {
@@ -22,48 +21,7 @@ static_assert(std::is_same_v<vort_layer<bfloat16>::accumulate, float>);
 // A retrieval in double beside attention in float: their sum is one in double.
 static_assert(std::is_same_v<vort_layer<float, normaliser::decayed, double>::accumulate, double>);
 
-constexpr index window = 6, keys = 3;
-
-// The data of a retrieval, and queries and keys for attention to the same values. Both parts give
-// the values a gradient, so there are two of them.
-template <class T, normaliser Normaliser = normaliser::decayed>
-struct vort_problem : retrieval_problem<T, Normaliser> {
-  using op = vort_layer<T, Normaliser>;
-  random_tensor<T> near_query, near_key, near_value;
-
-  explicit vort_problem(memory_size const& s)
-      : retrieval_problem<T, Normaliser>(s),
-        near_query(s.batch, s.time, s.heads, keys, this->bits),
-        near_key(s.batch, s.time, s.heads, keys, this->bits),
-        near_value(s.batch, s.time, s.heads, s.columns, this->bits) {
-    near_value.gradient.assign(near_value.gradient.size(), T(0));
-  }
-  op make(index begin, index end) const {
-    auto const part = [&](auto const& x) { return x.view().tokens(begin, end); };
-    return {retrieval_problem<T, Normaliser>::make(begin, end),
-            {{.query = part(near_query), .key = part(near_key), .value = part(this->value)},
-             {.window = window}}};
-  }
-  std::array<std::span<T>, 6> inputs() {
-    auto const [q, k, v, orders] = retrieval_problem<T, Normaliser>::inputs();
-    return {q, k, v, orders, near_query.values, near_key.values};
-  }
-  std::array<std::span<T>, 6> input_gradients() {
-    auto const [q, k, v, orders] = retrieval_problem<T, Normaliser>::input_gradients();
-    both.assign(v.begin(), v.end());
-    for (std::size_t i = 0; i < both.size(); ++i) both[i] += near_value.gradient[i];
-    return {q, k, both, orders, near_query.gradient, near_key.gradient};
-  }
-  typename op::gradients gradients() {
-    return {retrieval_problem<T, Normaliser>::gradients(),
-            {.query = near_query.gradient_view(),
-             .key = near_key.gradient_view(),
-             .value = near_value.gradient_view()}};
-  }
-
- private:
-  std::vector<T> both;
-};
+constexpr index window = vort_problem<float>::window, keys = vort_problem<float>::keys;
 
 // Equation (17) in double, with (16) or (13), as a sum over the pairs with tokens from `first` on.
 template <normaliser Normaliser>
@@ -127,20 +85,18 @@ TEST(VortLayer, KeepsTheLawsOfARecurrence) {
     support::expect_to_hold(check_laws(vort_problem<double, normaliser::undecayed>(size), 1e-13));
   }
 }
-TEST(VortLayer, RunsOverRanks) {
-  for (memory_size const& size : sizes)
-    support::expect_to_hold(check_sharded_laws(vort_problem<double>(size), 1e-12));
-}
 
-// The laws give no positions, so the ring begins empty. The gradient of the final ring is part of
-// the gradients of the last keys and values.
+// The gradient of the final ring is part of the gradients of the last keys and values.
 TEST(VortLayer, KeepsTheLawsOfTheAdjoint) {
-  for (memory_size const& size : {memory_size{2, 30, 2, 3, 5}, memory_size{1, 4, 3, 3, 2}}) {
-    vort_problem<double> p(size);
-    support::expect_to_hold(check_adjoint_laws(p));
-    vort_problem<double, normaliser::undecayed> q(size);
-    support::expect_to_hold(check_adjoint_laws(q));
-  }
+  for (memory_size const& size : {memory_size{2, 30, 2, 3, 5}, memory_size{1, 4, 3, 3, 2}})
+    for (index seen : {0, 4, 50}) {
+      vort_problem<double> p(size);
+      p.seen = seen;
+      support::expect_to_hold(check_adjoint_laws(p));
+      vort_problem<double, normaliser::undecayed> q(size);
+      q.seen = seen;
+      support::expect_to_hold(check_adjoint_laws(q));
+    }
 }
 
 // Each of the packed sequences has the gradients that it has alone, also those from its final
@@ -247,9 +203,9 @@ TEST(VortLayerErrors, SayWhatDoesNotFit) {
                           adjoint_options<float> const& options, layer::gradients const& of) {
     support::expect_error(pieces, [&] { adjoint(op, to, of, options); });
   };
-  state.positions()[1] = 3;
-  refuse({"initial has seen 3 tokens", "must be 0"}, {.initial = std::as_const(state)}, gradients);
-  refuse({"direction is reverse"}, {.direction = direction::reverse}, gradients);
+  state_view<float const> without_positions = std::as_const(state);
+  without_positions.positions = nullptr;
+  refuse({"initial has no positions"}, {.initial = without_positions}, gradients);
   auto wrong = gradients;
   wrong.second.key.extent[3] = 4;
   refuse({"gradient of key", "rows 4", "must be 3"}, {}, wrong);

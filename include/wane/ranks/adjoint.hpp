@@ -15,14 +15,6 @@ inline constexpr box_cuts cuts_of_adjoint{goes_back_by_sequence<Op>,
                                           goes_back_by_head<Op> && !normalised_recurrence<Op>,
                                           channelwise<Op>};
 
-// Whether an operator holds local attention, whose adjoint begins with an empty window.
-template <class Op>
-inline constexpr bool begins_empty = windowed_attention<Op>;
-template <paired_recurrence Op>
-inline constexpr bool begins_empty<Op> =
-    begins_empty<std::remove_cvref_t<decltype(std::declval<Op const&>().first())>> ||
-    begins_empty<std::remove_cvref_t<decltype(std::declval<Op const&>().second())>>;
-
 // Finds the states that the ranks begin with: a run whose last rank does nothing.
 template <class Ranks, class Op, class State>
 void find_starts(state_chain<State, Ranks>& chain, Op const& op,
@@ -180,9 +172,6 @@ void sharded_adjoint(Ranks const& ranks, Op const& op, sequence_view<Out> output
                      sharding<State> const& shard = {}) {
   using Dy = std::remove_const_t<Out>;
   if constexpr (impl::may_have_adjoint<Op, Dy, Gradients, State>()) {
-    static_assert(!impl::begins_empty<Op>,
-                  "wane::sharded_adjoint: the adjoint of local attention begins with an empty "
-                  "window, which ranks after the first do not have");
     impl::agreed_call const call = impl::agree_on_call(
         ranks, op, options, shard,
         {.adjoint = 1,

@@ -90,7 +90,7 @@ namespace wane {
 //   penalised memories    three vectors of K numbers a token and head, and the states of S
 //   parameters            a number of each token for each number of the parameter
 //   quotients of two      both outputs, and the memory of both parts
-//   local attention       nothing; the initial state must have seen no tokens
+//   local attention       three numbers of each token and head
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out = output_type<Op> const, class Gradients = impl::own_gradients<Op>,
           class State = accumulate_type<Op>>

@@ -22,7 +22,7 @@ class attending {
   void operator()(token_block const& block) {
     block_ = block;
     count_ = block.end - block.begin;
-    queries_.take_transposed(op_.query(block.batch, block.head), block.begin, count_, op_.scale());
+    queries_.take_transposed(queries_of(op_, block), block.begin, count_, op_.scale());
     sums.clear(), totals_.clear(), logs_.clear();
     std::ranges::fill(greatest_.numbers, -infinity);
     for_each_keys([&](index s, index count, index_range seeing) {
@@ -39,8 +39,8 @@ class attending {
     index const last = keys_seen(op_, block_.end - 1, block_).end;
     for (index s = keys_seen(op_, block_.begin, block_).begin; s < last; s += attention_passing) {
       index const count = std::min(attention_passing, last - s);
-      keys.take(op_.key(block_.batch, block_.head), s, count);
-      values.take(op_.value(block_.batch, block_.head), s, count);
+      keys.take(keys_of(op_, block_), s, count);
+      values.take(values_of(op_, block_), s, count);
       index_range const seeing = within(
           {queries_seeing(op_, s, block_).begin, queries_seeing(op_, s + count - 1, block_).end},
           block_.begin, count_);

@@ -34,20 +34,25 @@ void weights_and_gradients(T* scores, T* products, index_range range, Summary co
 }
 
 // dL/dy of a head without the column of entropies, and dL/dH of query t.
-template <attention Op, class Out>
-view<Out const, 2> of_values(Op const& op, view<Out const, 2> dy) {
+template <attention Op, class Rows>
+Rows of_values(Op const& op, Rows dy) {
   dy.extent[1] = op.shape().columns;
   return dy;
 }
-template <attention Op, class Out>
-typename Op::accumulate entropy_gradient(Op const& op, view<Out const, 2> const& dy, index t) {
+template <attention Op, class Rows>
+typename Op::accumulate entropy_gradient(Op const& op, Rows const& dy, index t) {
   using T = typename Op::accumulate;
-  return op.entropy() ? static_cast<T>(dy(t, op.shape().columns)) : T(0);
+  T g(0);
+  if (op.entropy())
+    with_row(dy, t, [&](auto const* from, index step) {
+      g = static_cast<T>(from[op.shape().columns * step]);
+    });
+  return g;
 }
 
 // Computes the summaries of a block of queries and the gradient with respect to them.
-template <attention Op, class Out, class To>
-void query_adjoint(Op const& op, token_block const& block, view<Out const, 2> const& dy,
+template <attention Op, class Rows, class To>
+void query_adjoint(Op const& op, token_block const& block, Rows const& dy,
                    query_summary<typename Op::accumulate>* summaries, To const& to) {
   using T = typename Op::accumulate;
   using vector = simd<T, simd_width<T>>;
@@ -81,29 +86,29 @@ void query_adjoint(Op const& op, token_block const& block, view<Out const, 2> co
                       [&](index i) { return head.seen(i, s, some); });
   });
   for (index i = 0; i < count; ++i)
-    for (index j = 0; j < shape.rows; ++j)
-      to.write({block.batch, block.begin + i, block.head}, j, op.scale() * gradient.row(i)[j]);
+    write_row(to, {block.batch, block.begin + i, block.head}, shape.rows,
+              [&](index j) { return op.scale() * gradient.row(i)[j]; });
 }
 
 // Computes the gradients with respect to a block of keys and their values.
-template <attention Op, class Out>
-void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> const& dy,
+template <attention Op, class Rows>
+void key_adjoint(Op const& op, token_block const& block, Rows const& dy,
                  query_summary<typename Op::accumulate> const* summaries, auto const& key_to,
                  auto const& value_to) {
   using T = typename Op::accumulate;
   using vector = simd<T, simd_width<T>>;
   recurrence_shape const shape = op.shape();
-  index const count = block.end - block.begin, most = std::min(attention_block, op.keys());
-  tile<T> keys(shape.rows, most), values(shape.columns, most),
+  index const count = block.end - block.begin;
+  tile<T> keys(shape.rows, count), values(shape.columns, count),
       queries(attention_passing, shape.rows), g(attention_passing, shape.columns),
-      scores(attention_passing, most), products(attention_passing, most),
-      key_gradient(most, shape.rows), value_gradient(most, shape.columns);
-  keys.take_transposed(op.key(block.batch, block.head), block.begin, count);
-  values.take_transposed(op.value(block.batch, block.head), block.begin, count);
+      scores(attention_passing, count), products(attention_passing, count),
+      key_gradient(count, shape.rows), value_gradient(count, shape.columns);
+  keys.take_transposed(keys_of(op, block), block.begin, count);
+  values.take_transposed(values_of(op, block), block.begin, count);
   index const last = queries_seeing(op, block.end - 1, block).end;
   for (index t = queries_seeing(op, block.begin, block).begin; t < last; t += attention_passing) {
     index const some = std::min(attention_passing, last - t);
-    queries.take(op.query(block.batch, block.head), t, some, op.scale());
+    queries.take(queries_of(op, block), t, some, op.scale());
     g.take(of_values(op, dy), t, some);
     auto const seen = [&](index query) {
       return within(keys_seen(op, query, block), block.begin, count);
@@ -126,8 +131,8 @@ void key_adjoint(Op const& op, token_block const& block, view<Out const, 2> cons
   }
   for (index i = 0; i < count; ++i) {
     place<> const at{block.batch, block.begin + i, block.head};
-    for (index j = 0; j < shape.rows; ++j) key_to.write(at, j, key_gradient.row(i)[j]);
-    for (index j = 0; j < shape.columns; ++j) value_to.write(at, j, value_gradient.row(i)[j]);
+    write_row(key_to, at, shape.rows, [&](index j) { return key_gradient.row(i)[j]; });
+    write_row(value_to, at, shape.columns, [&](index j) { return value_gradient.row(i)[j]; });
   }
 }
 
@@ -140,6 +145,52 @@ void check_gradients(Op const& op, Gradients const& to) {
   check_if_present("the gradient of query", to.query, shape_of_rows(queries));
   check_if_present("the gradient of key", to.key, shape_of_rows(keys));
   check_if_present("the gradient of value", to.value, keys);
+}
+
+// dL/dy of the head of a block, [T, V or V + 1].
+template <class Out>
+view<Out const, 2> rows_of_head(sequence_view<Out const> const& dy, token_block const& block) {
+  return {dy.data ? dy.element({block.batch, 0, block.head}, 0) : nullptr,
+          {dy.extent[1], dy.extent[3]},
+          {dy.stride[1], dy.stride[3]}};
+}
+
+// The gradients of whole sequences: dL/dy, and where the others go.
+template <attention Op, class Out>
+struct whole_gradients {
+  sequence_view<Out const> const& dy;
+  typename Op::gradients const& to;
+
+  bool of_keys() const { return to.key.data || to.value.data; }
+  view<Out const, 2> output(token_block const& block) const { return rows_of_head(dy, block); }
+  auto const& query(token_block const&) const { return to.query; }
+  auto const& key(token_block const&) const { return to.key; }
+  auto const& value(token_block const&) const { return to.value; }
+};
+
+// Computes the gradients by all queries, keys and values. `gradients` is a whole_gradients or has
+// its members: dL/dy and what receives the others, for each block.
+template <attention Op, class Gradients>
+void adjoint_of_blocks(Op const& op, Gradients const& gradients, attend_options const& options) {
+  recurrence_shape const shape = op.shape();
+  std::vector<query_summary<typename Op::accumulate>> summaries(
+      static_cast<std::size_t>(shape.batch * shape.heads * shape.time));
+  auto const summaries_of = [&](token_block const& block) {
+    return summaries.data() + (block.batch * shape.heads + block.head) * shape.time;
+  };
+  auto const for_each_block = [&](index_range token_block::*of, auto const& task) {
+    auto const blocks = blocks_of(op, of, options, attention_block);
+    for_each_task(static_cast<index>(blocks.size()), threads_to_use(options.threads),
+                  [&](index i) { task(blocks[static_cast<std::size_t>(i)]); });
+  };
+  for_each_block(&token_block::queries, [&](token_block const& block) {
+    query_adjoint(op, block, gradients.output(block), summaries_of(block), gradients.query(block));
+  });
+  if (!gradients.of_keys()) return;
+  for_each_block(&token_block::keys, [&](token_block const& block) {
+    key_adjoint(op, block, gradients.output(block), summaries_of(block), gradients.key(block),
+                gradients.value(block));
+  });
 }
 
 }  // namespace wane::impl
@@ -156,33 +207,11 @@ namespace wane {
 template <attention Op, class Out>
 void attend_adjoint(Op const& op, sequence_view<Out> output_gradient,
                     typename Op::gradients const& to, attend_options const& options = {}) {
-  using T = typename Op::accumulate;
-  recurrence_shape const shape = op.shape();
   impl::check_attention(op, options);
   check("output_gradient", output_gradient, output_shape_of(op));
   impl::check_gradients(op, to);
   sequence_view<Out const> const dy = output_gradient;
-  auto const dy_of = [&](impl::token_block const& block) {
-    return view<Out const, 2>(dy.data ? dy.element({block.batch, 0, block.head}, 0) : nullptr,
-                              {dy.extent[1], dy.extent[3]}, {dy.stride[1], dy.stride[3]});
-  };
-  std::vector<impl::query_summary<T>> summaries(
-      static_cast<std::size_t>(shape.batch * shape.heads * shape.time));
-  auto const summaries_of = [&](impl::token_block const& block) {
-    return summaries.data() + (block.batch * shape.heads + block.head) * shape.time;
-  };
-  auto const for_each_block = [&](impl::index_range impl::token_block::*of, auto const& task) {
-    auto const blocks = impl::blocks_of(op, of, options, impl::attention_block);
-    impl::for_each_task(static_cast<index>(blocks.size()), impl::threads_to_use(options.threads),
-                        [&](index i) { task(blocks[static_cast<std::size_t>(i)]); });
-  };
-  for_each_block(&impl::token_block::queries, [&](impl::token_block const& block) {
-    impl::query_adjoint(op, block, dy_of(block), summaries_of(block), to.query);
-  });
-  if (!to.key.data && !to.value.data) return;
-  for_each_block(&impl::token_block::keys, [&](impl::token_block const& block) {
-    impl::key_adjoint(op, block, dy_of(block), summaries_of(block), to.key, to.value);
-  });
+  impl::adjoint_of_blocks(op, impl::whole_gradients<Op, Out>{dy, to}, options);
 }
 
 }  // namespace wane

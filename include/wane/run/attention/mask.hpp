@@ -21,7 +21,7 @@ index_range queries_seeing(Op const& op, index s, token_block const& in) {
   if (!op.causal()) return in.queries;
   index const own = s - (op.keys() - op.shape().time), last = in.queries.end;
   bool const cut = op.window() && op.window() < last - own;
-  return {std::max<index>(own, 0), cut ? own + op.window() : last};
+  return {std::max(own, in.queries.begin), cut ? own + op.window() : last};
 }
 
 // `range` counted from `begin`, cut to [0, count).

@@ -14,6 +14,26 @@ struct index_range {
   index begin, end;
 };
 
+// Calls body(numbers, step) with the numbers of row i, from column to column `step` apart. A type
+// that is no view has with_row(i, body).
+template <class Rows, class Body>
+void with_row(Rows const& x, index i, Body const& body) {
+  if constexpr (requires { x.with_row(i, body); })
+    x.with_row(i, body);
+  else
+    body(x.data + i * x.stride[0], x.stride[1]);
+}
+
+// Writes number(j) to the columns j of a token. A type that is no view has
+// write_row(at, columns, number).
+template <class To, class Number>
+void write_row(To const& to, place<> at, index columns, Number const& number) {
+  if constexpr (requires { to.write_row(at, columns, number); })
+    to.write_row(at, columns, number);
+  else
+    for (index j = 0; j < columns; ++j) to.write(at, j, number(j));
+}
+
 // A matrix whose rows are padded to whole vectors. Numbers that are not written are zero.
 template <class T>
 struct tile {
@@ -31,16 +51,20 @@ struct tile {
   index_range columns() const { return {0, width}; }
 
   // Rows [first, first + count) of x, times `factor`.
-  template <class Io>
-  void take(view<Io const, 2> const& x, index first, index count, T factor = T(1)) {
+  template <class Rows>
+  void take(Rows const& x, index first, index count, T factor = T(1)) {
     for (index i = 0; i < count; ++i)
-      for (index j = 0; j < x.extent[1]; ++j) row(i)[j] = factor * static_cast<T>(x(first + i, j));
+      with_row(x, first + i, [&](auto const* from, index step) {
+        for (index j = 0; j < x.extent[1]; ++j) row(i)[j] = factor * static_cast<T>(from[j * step]);
+      });
   }
   // The same, transposed; columns from `count` on become zero.
-  template <class Io>
-  void take_transposed(view<Io const, 2> const& x, index first, index count, T factor = T(1)) {
+  template <class Rows>
+  void take_transposed(Rows const& x, index first, index count, T factor = T(1)) {
     for (index i = 0; i < count; ++i)
-      for (index j = 0; j < x.extent[1]; ++j) row(j)[i] = factor * static_cast<T>(x(first + i, j));
+      with_row(x, first + i, [&](auto const* from, index step) {
+        for (index j = 0; j < x.extent[1]; ++j) row(j)[i] = factor * static_cast<T>(from[j * step]);
+      });
     for (index j = 0; j < x.extent[1]; ++j) std::fill(row(j) + count, row(j) + width, T(0));
   }
 };
