@@ -18,7 +18,7 @@ namespace wane {
 // states that the caller copies from a GPU and back; it has nothing for states on a device.
 //
 // All ranks construct it at the same time, while the communicator has no other work, and make the
-// same calls. It does not own that communicator: it splits three of its own from it, with a stream
+// same calls. It does not own that communicator: it splits five of its own from it, with a stream
 // each, because a send on a stream of the caller would hold up the caller's kernels until its
 // receiver is there. send returns at once between neighbours (the last rank and the first are
 // neighbours); the first one between other ranks waits for its receiver. A message is received

@@ -177,8 +177,8 @@ TEST(OverNccl, Halo) {
   halo_case::expect_adjoint(on_nccl, {1, 2, 3, 4});
 }
 
-TEST(OverNccl, Broadcast) {
-  for (int size : {1, 2, 3, 5})
+void expect_broadcast(std::vector<int> const& sizes) {
+  for (int size : sizes)
     on_nccl(size, [&](nccl_ranks const& ranks) {
       recurrent_state<float> state(2, 1, 2, 3);
       state.values()[4] = static_cast<float>(ranks.rank());
@@ -186,6 +186,8 @@ TEST(OverNccl, Broadcast) {
       EXPECT_EQ(state.values()[4], static_cast<float>(size / 2));
     });
 }
+
+TEST(OverNccl, Broadcast) { expect_broadcast({1, 2, 3, 5}); }
 
 memory_size const size_of_all{1, 97, 5, 8, 9};
 
@@ -256,6 +258,7 @@ TEST(OverNccl, CallsOfWaneNeedNoOperationsAtTheSameTime) {
   calls_that_wait const wait(true);
   halo_case::expect_tokens_before(on_nccl, {2, 3, 4});
   halo_case::expect_adjoint(on_nccl, {2, 3, 4});
+  expect_broadcast({2, 3, 4, 5});
   expect_bits_of_threads<float>(gla_problem<float>({1, 4000, 3, 4, 5}));
   expect_bits_of_threads<double>(gated_delta_net_problem<double>(size_of_all));
 }

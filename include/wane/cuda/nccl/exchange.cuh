@@ -19,18 +19,21 @@ namespace wane::cuda::impl {
 // stream, until the other rank makes the matching call. Fusing a send with a later receive in a
 // group is no way out: both ranks would have to group alike. Therefore:
 //
-// Wane's calls would end even if every send waited for its receiver. Between two all_gathers their
-// messages join ranks of a line (a chain, a halo) or of a tree (broadcast), and cross each link in
-// one direction, so both of its ranks see the same order. Suppose that operations wait for each
-// other in a cycle. Links of a line or tree close no cycle, so the cycle comes back over a link at
-// some rank, which makes its calls in one order: the cycle has a shorter one without that link, and
-// in the end one within a rank. That cannot be. So it does not matter whether a call of CUDA or
-// NCCL waits for the device, which NCCL says it may.
+// 1. Messages to higher and to lower ranks, from even and from odd ranks, have a communicator and a
+// stream each, and so have gathers. What a rank sends to a neighbour, and what it receives from
+// one, then have a queue for each neighbour: an operation waits for earlier messages of its own
+// link and direction, and for no others. So exchanges of neighbours, rings among them, end as if
+// messages were kept until they are received. The device must run a few blocks of several kernels
+// at the same time for this.
 //
-// Other patterns need operations that go on at the same time: rings, and ranks that send to each
-// other before both receive. Messages to higher ranks, those to lower ranks, and gathers therefore
-// have a communicator and a stream each. A ring crosses from the last rank to the first, so it is
-// a line in both. This needs a device that runs a few blocks of several kernels together.
+// 2. Where it does not, or where a call of CUDA or NCCL waits for the device, which NCCL says one
+// may, wane's calls end all the same: they would even if every send waited for its receiver.
+// Between two all_gathers their messages join ranks of a line (a chain, a halo) or of a tree
+// (broadcast), each link in one direction, so both of its ranks have the same order of messages. A
+// cycle of messages that wait for each other leaves a rank over one link and, because links close
+// no circle, comes back over the same link. The order of that link leads from there to here
+// directly, so there is a shorter cycle without the detour, and at last one within the calls of one
+// rank, which have an order. So there is none.
 class nccl_exchange {
  public:
   explicit nccl_exchange(ncclComm_t communicator) {
@@ -40,7 +43,7 @@ class nccl_exchange {
     guarded([&] {
       for (auto& queue : queues_) queue = std::make_unique<nccl_queue>(communicator, rank_);
       if (size_ > 1)
-        for (kind k : {up, down}) connect(k);
+        for (std::size_t k = 0; k < gathers; ++k) connect(*queues_[k]);
     });
   }
   nccl_exchange(nccl_exchange const&) = delete;
@@ -62,7 +65,7 @@ class nccl_exchange {
   void send(int to, std::span<std::byte const> bytes) {
     check_peer(to);
     guarded([&] {
-      nccl_queue const& queue = *queues_[to > rank_ ? up : down];
+      nccl_queue const& queue = queue_of(rank_, to);
       nccl_message& message = take(bytes.size());
       // The next receive finds memory: a call that allocates may wait for the device.
       take(bytes.size()).use = nccl_message::idle;
@@ -78,7 +81,7 @@ class nccl_exchange {
   void receive(int from, std::span<std::byte> bytes) {
     check_peer(from);
     guarded([&] {
-      nccl_queue const& queue = *queues_[from < rank_ ? up : down];
+      nccl_queue const& queue = queue_of(from, rank_);
       nccl_message& message = take(bytes.size());
       check_nccl(ncclRecv(message.device(), length(bytes), ncclUint8, from, queue.communicator(),
                           queue.stream()),
@@ -112,8 +115,11 @@ class nccl_exchange {
   }
 
  private:
-  enum kind { up, down, gathers };  // messages to higher ranks, to lower ranks, all_gather
+  static constexpr std::size_t gathers = 4;  // the last queue
 
+  nccl_queue const& queue_of(int from, int to) const {
+    return *queues_[static_cast<std::size_t>((to > from ? 0 : 2) + from % 2)];
+  }
   // A message without bytes travels as one byte, so that it is waited for too.
   static std::size_t length(std::span<std::byte const> bytes) {
     return std::max<std::size_t>(1, bytes.size());
@@ -175,16 +181,15 @@ class nccl_exchange {
 
   // Connects this rank with its neighbours on a ring. The first message of two ranks waits, on the
   // host, until both are in their call, which a send must not do.
-  void connect(kind k) {
-    nccl_queue const& queue = *queues_[k];
+  void connect(nccl_queue const& queue) {
     nccl_message& message = take(16);
     int const neighbours[] = {(rank_ + 1) % size_, (rank_ + size_ - 1) % size_};
     ncclResult_t result = ncclGroupStart();
     std::byte* byte = message.device();
     for (int other : neighbours) {
-      if (result == ncclSuccess && (other > rank_) == (k == up))
+      if (result == ncclSuccess && &queue_of(rank_, other) == &queue)
         result = ncclSend(byte++, 1, ncclUint8, other, queue.communicator(), queue.stream());
-      if (result == ncclSuccess && (other < rank_) == (k == up))
+      if (result == ncclSuccess && &queue_of(other, rank_) == &queue)
         result = ncclRecv(byte++, 1, ncclUint8, other, queue.communicator(), queue.stream());
     }
     ncclResult_t const end = ncclGroupEnd();
@@ -198,7 +203,7 @@ class nccl_exchange {
   int const exceptions_ = std::uncaught_exceptions();
   std::string broken_;  // why this group has ended
   std::list<nccl_message> messages_;
-  std::array<std::unique_ptr<nccl_queue>, 3> queues_;
+  std::array<std::unique_ptr<nccl_queue>, gathers + 1> queues_;
 };
 
 }  // namespace wane::cuda::impl
