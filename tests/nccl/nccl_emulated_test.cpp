@@ -342,7 +342,7 @@ TEST(ARankThatEnds, EndsThoseThatWaitForIt) {
     run_gla(ranks);
   });
   EXPECT_EQ(found[0], "gone");
-  for (std::size_t r : {1, 2})
+  for (std::size_t r : {1u, 2u})
     EXPECT_NE(found[r].find("remote process exited"), std::string::npos) << found[r];
 }
 
