@@ -332,7 +332,7 @@ TEST(AFaultOfNccl, InItsConstructorIsThrown) {
   EXPECT_EQ(found[0], "NCCL: ncclCommSplit: unhandled system error; emulated");
 }
 
-// Rank 0 leaves by an exception before its peers are done with it; a message of its is on the way.
+// Rank 0 throws after it has sent a message that rank 1 does not receive.
 TEST(ARankThatEnds, EndsThoseThatWaitForIt) {
   auto const found = texts(3, [](nccl_ranks const& ranks) {
     if (ranks.rank() == 0) {

@@ -47,7 +47,8 @@ class nccl_exchange {
     });
   }
   nccl_exchange(nccl_exchange const&) = delete;
-  // Waits until what was sent has left. After an exception it may never leave.
+  // Waits until what was sent has left. While an exception passes, other ranks may wait for this
+  // one in vain: aborting tells them.
   ~nccl_exchange() {
     try {
       current_device const device(device_);
@@ -151,12 +152,10 @@ class nccl_exchange {
     if (broken_.empty()) broken_ = "NCCL: this group has ended";
   }
   void wait(nccl_message const& message) const {
-    for (int polls = 0;; ++polls) {
-      bool const done = message.done();
+    for (int polls = 0; !message.done();) {
       for (auto const& queue : queues_) queue->check();
-      if (done) return;
       if (polls < 1000)
-        std::this_thread::yield();
+        ++polls, std::this_thread::yield();
       else
         std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
