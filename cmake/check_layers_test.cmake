@@ -19,6 +19,8 @@ function(write_tree)
       "run/run.hpp|#include <wane/run/in_order/advance.hpp>"
       "core/state/state.hpp|#include <wane/core/recurrence/view.hpp>"
       "cuda/step.cuh|#include <wane/core/recurrence/view.hpp>;#include <cuda_runtime.h>;#include <cub/cub.cuh>"
+      "cuda/nccl/queue.cuh|#include <nccl.h>;#include <wane/core/recurrence/view.hpp>"
+      "nccl.cuh|#include <wane/cuda/nccl/queue.cuh>"
       "testing/laws.hpp|#include <wane/run/in_order/advance.hpp>;#include <wane/core/recurrence/view.hpp>"
       "eigen.hpp|#include <Eigen/Core>;#include <wane/core/recurrence/view.hpp>"
       "wane.hpp|#include <wane/eigen.hpp>;#include <wane/operators/gla.hpp>")
@@ -86,6 +88,7 @@ refuses_include(core/a.hpp <Eigen/Core> "includes Eigen/Core; eigen has no door"
 refuses_include(operators/a.hpp <Eigen/Core> "includes Eigen/Core; eigen has no door")
 refuses_include(run/a.hpp <Eigen/Core> "includes Eigen/Core; eigen has no door")
 refuses_include(spectra/a.hpp <cuda_runtime.h> "includes cuda_runtime.h; cuda has no door")
+refuses_include(cuda/a.cuh <nccl.h> "includes nccl.h; nccl has no door")
 refuses_include(run/a.hpp <cub/cub.cuh> "includes cub/cub.cuh; cuda has no door")
 refuses_include(testing/a.hpp <gtest/gtest.h> "includes gtest/gtest.h; headers use no such library")
 refuses_include(run/a.hpp WANE_HEADER "has an include that this check cannot read")

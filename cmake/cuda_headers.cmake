@@ -1,6 +1,6 @@
 # nvcc compiles the headers that device code may include, for every architecture in one run: the
-# C++ ones of core and operators together, and each .cuh alone. Target wane-cuda is all there is to
-# build with nvcc, programs and examples included.
+# C++ ones of core and operators together, and each .cuh alone, those of NCCL where nccl.h is found.
+# Target wane-cuda is all there is to build with nvcc, programs and examples included.
 # SPDX-License-Identifier: MIT
 set(folder ${PROJECT_BINARY_DIR}/cuda_headers)
 set(text "// Generated: every header of core and operators.\n")
@@ -13,6 +13,17 @@ endforeach()
 file(CONFIGURE OUTPUT ${folder}/core_and_operators.cu CONTENT "${text}" @ONLY)
 set(sources ${folder}/core_and_operators.cu)
 
+# NCCL comes with the toolkit or with the system.
+find_path(WANE_NCCL_INCLUDE nccl.h HINTS ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES})
+if(WANE_NCCL_INCLUDE)
+  list(APPEND cuda_headers ${nccl_headers})
+  list(APPEND sources ${PROJECT_SOURCE_DIR}/tests/nccl/nccl_compiles.cu)
+else()
+  message(STATUS "nccl.h is not found: wane/nccl.cuh is not compiled against it")
+  add_test(NAME cuda.nccl COMMAND ${CMAKE_COMMAND} -E echo "skipped: nccl.h is not found")
+  set_tests_properties(cuda.nccl PROPERTIES LABELS gpu SKIP_REGULAR_EXPRESSION "skipped")
+endif()
+
 foreach(header IN LISTS cuda_headers)
   cmake_path(RELATIVE_PATH header BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/include)
   string(REGEX REPLACE "[/.]" "_" name ${header})
@@ -22,6 +33,9 @@ endforeach()
 
 add_library(wane-cuda-headers OBJECT ${sources})
 target_link_libraries(wane-cuda-headers PRIVATE wane::wane)
+if(WANE_NCCL_INCLUDE)
+  target_include_directories(wane-cuda-headers SYSTEM PRIVATE ${WANE_NCCL_INCLUDE})
+endif()
 add_custom_target(wane-cuda DEPENDS wane-cuda-headers)
 get_property(targets DIRECTORY PROPERTY BUILDSYSTEM_TARGETS)
 list(FILTER targets INCLUDE REGEX "^wane-tests-.*-cuda$")

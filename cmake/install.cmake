@@ -11,7 +11,8 @@ configure_package_config_file(
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/wane-config-version.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 
-install(TARGETS wane EXPORT wane FILE_SET HEADERS FILE_SET cuda_headers FILE_SET mpi_headers)
+install(TARGETS wane EXPORT wane
+  FILE_SET HEADERS FILE_SET cuda_headers FILE_SET mpi_headers FILE_SET nccl_headers)
 install(EXPORT wane NAMESPACE wane:: FILE wane-targets.cmake DESTINATION ${package_dir})
 install(
   FILES ${PROJECT_BINARY_DIR}/wane-config.cmake ${PROJECT_BINARY_DIR}/wane-config-version.cmake
