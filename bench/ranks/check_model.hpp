@@ -72,7 +72,8 @@ void print_rates(index tokens, int rounds) {
 
 // A run over the ranks beside the model. Each round times one rank over all tokens, rank 0 over its
 // piece in parts, all ranks over theirs at the same time without any exchange, and the run. The
-// model is shown with in_parts as rank 0 has it alone, and as all ranks have it at once.
+// shortest time of each counts, because other work on the machine only adds to it. The model is
+// shown with in_parts as rank 0 has it alone, and as all ranks have it at once.
 template <class Memory>
 void print_beside_model(group const& ranks, network_cost const& network, index tokens, int rounds) {
   index const P = ranks.size(), each = tokens / P;
@@ -95,25 +96,23 @@ void print_beside_model(group const& ranks, network_cost const& network, index t
     if (parts == 1) c.rank = {count / one / slower, 1, 1};
     return one / (early ? early_seconds(c, P).value() : chain_seconds(c, P, parts));
   };
-  std::vector<double> ones, alone, at_once, measured;
+  constexpr double never = std::numeric_limits<double>::infinity();
+  double one = never, first = never, at_once = never, measured = never;
+  auto const shortest = [](double& of, auto const& work) { of = std::min(of, seconds(work)); };
   for (int round = 0; round <= rounds; ++round) {
     wait_for_all(ranks);
-    double const one = all ? seconds([&] { all->run(); }) : 0;
-    double const first = all ? seconds([&] { own.run_in_parts(parts); }) : 0;
+    if (all) shortest(one, [&] { all->run(); }), shortest(first, [&] { own.run_in_parts(parts); });
     wait_for_all(ranks);
-    double const pieces = seconds([&] { own.run_in_parts(parts), wait_for_all(ranks); });
-    double const is = seconds([&] { own.run(ranks, 0), wait_for_all(ranks); });
-    if (round == 0 || !all) continue;
-    ones.push_back(one), measured.push_back(one / is), alone.push_back(modelled(one, first));
-    // Ranks of a chain of one part never work at once.
-    at_once.push_back(modelled(one, parts == 1 && !early ? first : pieces));
+    shortest(at_once, [&] { own.run_in_parts(parts), wait_for_all(ranks); });
+    shortest(measured, [&] { own.run(ranks, 0), wait_for_all(ranks); });
   }
   if (!all) return;
+  // Ranks of a chain of one part never work at once.
+  if (parts == 1 && !early) at_once = first;
   std::printf(
-      "%-16s %s  parts %2lld  one rank %7.1f ms  model %.2f, ranks at once %.2f  measured "
-      "%.2f\n",
-      Memory::name, early ? "early" : "chain", static_cast<long long>(parts), 1e3 * median(ones),
-      median(alone), median(at_once), median(measured));
+      "%-16s %s  parts %2lld  one rank %7.1f ms  model %.2f, ranks at once %.2f  measured %.2f\n",
+      Memory::name, early ? "early" : "chain", static_cast<long long>(parts), 1e3 * one,
+      modelled(one, first), modelled(one, at_once), one / measured);
   std::fflush(stdout);
 }
 
