@@ -116,13 +116,15 @@ void print_beside_model(group const& ranks, network_cost const& network, index t
   std::fflush(stdout);
 }
 
-// wane-bench-ranks --model check
+// wane-bench-ranks --model check. One rank fits what needs no other.
 inline void check_model(group const& ranks, index tokens, int rounds) {
   bool const first = ranks.rank() == 0;
-  network_cost const network = measured_network(ranks, rounds);
+  network_cost network{};
+  if (ranks.size() > 1) network = measured_network(ranks, rounds);
   if (first) {
-    std::printf("message %.2f us, %.2f GB a second\n", 1e6 * network.latency,
-                1e-9 * network.bytes_a_second);
+    if (ranks.size() > 1)
+      std::printf("message %.2f us, %.2f GB a second\n", 1e6 * network.latency,
+                  1e-9 * network.bytes_a_second);
     std::printf("joined %.1f thousand million multiply-adds a second\n",
                 1e-9 * measured_multiply_adds(rounds));
     print_rates<gla_of<8, 64, true>>(tokens / 4, rounds);
@@ -131,6 +133,7 @@ inline void check_model(group const& ranks, index tokens, int rounds) {
     print_rates<gated_delta_of<32, 128>>(tokens / 16, rounds);
     print_rates<retention_memory>(tokens / 4, rounds);
   }
+  if (ranks.size() == 1) return;
   print_beside_model<gla_of<8, 64, false>>(ranks, network, tokens, rounds);
   print_beside_model<gla_of<8, 64, true>>(ranks, network, tokens, rounds);
   print_beside_model<gated_delta_of<8, 64>>(ranks, network, tokens, rounds);
