@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <functional>
 #include <optional>
 
+#include "ranks/check_model.hpp"
 #include "ranks/memories.hpp"
-#include "shared/stopwatch.hpp"
-#include "wane/ranks.hpp"
+#include "ranks/piece.hpp"
+#include "ranks/scale.hpp"
 #include "wane/testing/thread_ranks.hpp"
 #ifdef WANE_HAS_MPI
 #include "wane/mpi.hpp"
@@ -24,83 +24,14 @@ constexpr char const* purpose =
     "ranks are MPI's processes, otherwise --ranks threads. Medians of --rounds, which alternate.\n"
     "model: P parts / (parts + P - 1), a chain whose ranks have as much work. state: bytes that "
     "each\n"
-    "boundary needs, H rows columns numbers; sent: bytes that a rank sent, headers included.";
+    "boundary needs, H rows columns numbers; sent: bytes that a rank sent, headers included.\n"
+    "--model says what the cost model of docs/ranks.md says, for up to 4096 ranks.";
 
 struct settings {
   index tokens = 65536, parts = 0;
   int rounds = 5, ranks = 2;
   std::vector<std::string> operators;
-};
-
-// Ranks of any engine, as one type, so that the operators are compiled once. Counts what is sent.
-class group {
- public:
-  template <rank_group Ranks>
-  explicit group(Ranks const& ranks)
-      : rank_(ranks.rank()),
-        size_(ranks.size()),
-        send_([&](int to, std::vector<std::byte> message) { ranks.send(to, std::move(message)); }),
-        receive_([&](int from, std::span<std::byte> to) { ranks.receive(from, to); }),
-        all_gather_([&](std::span<std::byte const> mine, std::span<std::byte> all) {
-          ranks.all_gather(mine, all);
-        }) {}
-
-  int rank() const { return rank_; }
-  int size() const { return size_; }
-  void send(int to, std::vector<std::byte> message) const {
-    bytes += message.size();
-    send_(to, std::move(message));
-  }
-  void receive(int from, std::span<std::byte> to) const { receive_(from, to); }
-  void all_gather(std::span<std::byte const> mine, std::span<std::byte> all) const {
-    all_gather_(mine, all);
-  }
-
-  mutable std::size_t bytes = 0;
-
- private:
-  int rank_, size_;
-  std::function<void(int, std::vector<std::byte>)> send_;
-  std::function<void(int, std::span<std::byte>)> receive_;
-  std::function<void(std::span<std::byte const>, std::span<std::byte>)> all_gather_;
-};
-
-void wait_for_all(group const& ranks) { (void)impl::gathered(ranks, 0); }
-
-// Seconds on the wall.
-template <class Work>
-double seconds(Work const& work) {
-  return seconds_of(work, 1, 2);
-}
-
-// A memory over some tokens, with all that its passes read and write.
-template <class Memory>
-struct piece {
-  Memory memory;
-  std::vector<float> y, dy;
-  recurrent_state<float> final, start;
-
-  piece(index first, index tokens)
-      : memory{{first, tokens, Memory::heads}},
-        y(static_cast<std::size_t>(tokens * Memory::heads * Memory::columns)),
-        dy(memory.at.of(9, Memory::columns, -1, 1)),
-        final(memory.op()),
-        start(memory.op()) {}
-
-  auto view(std::vector<float>& of) { return memory.at.rows(of, Memory::columns); }
-  void run() { wane::run(memory.op(), view(y), run_options<float>{.final = final, .threads = 1}); }
-  void adjoint() {
-    wane::adjoint(memory.op(), view(dy), memory.gradients(), adjoint_options<float>{.threads = 1});
-  }
-  void run(group const& ranks, index parts) {
-    sharded_run(ranks, memory.op(), view(y), run_options<float>{.final = final, .threads = 1},
-                sharding<float>{.start = start, .parts = parts});
-  }
-  void adjoint(group const& ranks, index parts) {
-    sharded_adjoint(ranks, memory.op(), view(dy), memory.gradients(),
-                    adjoint_options<float>{.threads = 1},
-                    sharding<float>{.start = start, .parts = parts});
-  }
+  std::string model;
 };
 
 // How far the final state of the last rank is from that of one rank, relative to its size.
@@ -139,15 +70,8 @@ void row(group const& ranks, settings const& s, bool strong) {
     if (!whole) continue;
     one.erase(one.begin()), many.erase(many.begin());
     double const was = median(one), is = median(many);
-    index parts = 0;
-    impl::shard_report const report{.batch = 1,
-                                    .heads = shape.heads,
-                                    .rows = shape.rows,
-                                    .columns = shape.columns,
-                                    .parts = s.parts};
-    impl::shard_parts(std::vector(static_cast<std::size_t>(P), report),
-                      back ? impl::cuts_of_adjoint<op> : impl::cuts_of_run<op>)
-        .for_each({.rank = 0, .sequences = 1}, [&](auto const&) { ++parts; });
+    index const parts = parts_over_ranks(shape, P, s.parts,
+                                         back ? impl::cuts_of_adjoint<op> : impl::cuts_of_run<op>);
     double const P_ = static_cast<double>(P), n = static_cast<double>(parts);
     std::printf(
         "%-18s %-7s %-6s %8.1f ms %8.1f ms  %5.2f x  model %5.2f x  parts %3lld  state %8lld "
@@ -161,6 +85,7 @@ void row(group const& ranks, settings const& s, bool strong) {
 }
 
 void table(group const& ranks, settings const& s) {
+  if (s.model == "check") return check_model(ranks, s.tokens, s.rounds);
   if (ranks.rank() == 0)
     std::printf("T %lld, %d ranks of one thread\n%-18s %-7s %-6s %11s %11s %8s\n",
                 static_cast<long long>(s.tokens), ranks.size(), "operator", "pass", "", "one rank",
@@ -194,7 +119,17 @@ int main(int count, char** words) {
       ->check(CLI::Range(0, 100'000))
       ->capture_default_str();
   app.add_option("--operators", s.operators, "those to time; all when left out")->delimiter(',');
+  app.add_option("--model", s.model,
+                 "what the cost model says: curves (as CSV), crossings, cuts, or check, which fits "
+                 "its constants and shows it beside runs")
+      ->check(CLI::IsMember({"curves", "crossings", "cuts", "check"}));
   CLI11_PARSE(app, count, words);
+  if (!s.model.empty() && s.model != "check") {
+    std::string const text = s.model == "curves"      ? wane::bench::curves_csv()
+                             : s.model == "crossings" ? wane::bench::crossings_table()
+                                                      : wane::bench::cuts_table();
+    return std::fputs(text.c_str(), stdout) < 0 ? 1 : 0;
+  }
 #ifdef WANE_HAS_MPI
   if (std::getenv("OMPI_COMM_WORLD_SIZE") || std::getenv("PMI_SIZE")) {
     MPI_Init(nullptr, nullptr);

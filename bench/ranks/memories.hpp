@@ -44,12 +44,14 @@ struct drawn_tensor {
 };
 
 // Each is made of some tokens, and has op() and gradients().
-struct gla_memory {
-  static constexpr char const* name = "gla";
-  static constexpr index heads = 8, size = 64, columns = size;
+// `fades`: within 1400 tokens; else what is written lasts.
+template <index Heads, index Size, bool fades>
+struct gla_of {
+  static constexpr char const* name = fades ? "gla" : "gla, lasting";
+  static constexpr index heads = Heads, size = Size, columns = size;
   drawn_tokens at;
   drawn_tensor q = at.of(1, size, -1, 1), k = at.of(2, size, -.2, .2), v = at.of(3, size, -1, 1),
-               g = at.of(4, size, -.1, 0);
+               g = at.of(4, size, fades ? -.1 : -.0001, 0);
   auto op() {
     return gla<float>({.query = at.rows(q.values, size),
                        .key = at.rows(k.values, size),
@@ -63,10 +65,12 @@ struct gla_memory {
                                  .log_decay = at.rows(g.gradient, size)};
   }
 };
+using gla_memory = gla_of<8, 64, true>;
 
-struct gated_delta_memory {
+template <index Heads, index Size>
+struct gated_delta_of {
   static constexpr char const* name = "gated_delta_net";
-  static constexpr index heads = 8, size = 64, columns = size;
+  static constexpr index heads = Heads, size = Size, columns = size;
   drawn_tokens at;
   drawn_tensor q = at.of(1, size, -1, 1), k = at.of(2, size, -1, 1), v = at.of(3, size, -1, 1),
                beta = at.of(4, 1, 0, 1), g = at.of(5, 1, -.01, 0);
@@ -85,6 +89,7 @@ struct gated_delta_memory {
                                              .log_decay = at.numbers(g.gradient)};
   }
 };
+using gated_delta_memory = gated_delta_of<8, 64>;
 
 struct mamba2_memory {
   static constexpr char const* name = "mamba2";
