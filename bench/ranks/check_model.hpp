@@ -87,8 +87,8 @@ void print_beside_model(group const& ranks, network_cost const& network, index t
     needed = impl::tokens_remembered(own.memory.op(), run_options<float>{}, nullptr, each / 8);
   bool const early = needed >= 0;
   index const parts = early ? 1 : parts_over_ranks(shape, P, 0, impl::cuts_of_run<op>);
-  memory_cost const memory{
-      Memory::name, shape.heads, shape.rows, shape.columns, false, 0, static_cast<double>(needed)};
+  memory_cost const memory{Memory::name, shape.heads, shape.rows, shape.columns,
+                           false,        1,           0,          static_cast<double>(needed)};
   double const count = static_cast<double>(each * P);
   auto const modelled = [&](double one, double own_piece) {
     double const slower = own_piece * static_cast<double>(P) / one;
@@ -104,7 +104,8 @@ void print_beside_model(group const& ranks, network_cost const& network, index t
     if (all) shortest(one, [&] { all->run(); }), shortest(first, [&] { own.run_in_parts(parts); });
     wait_for_all(ranks);
     shortest(at_once, [&] { own.run_in_parts(parts), wait_for_all(ranks); });
-    shortest(measured, [&] { own.run(ranks, 0), wait_for_all(ranks); });
+    shortest(measured,
+             [&] { own.run(ranks, {.exchange = exchange::states}), wait_for_all(ranks); });
   }
   if (!all) return;
   // Ranks of a chain of one part never work at once.

@@ -18,11 +18,12 @@ struct fitted_memory {
   rank_cost rank;
 };
 inline constexpr std::array<fitted_memory, 4> fitted_memories{{
-    {{"gla", 8, 64, 64, false, 8 * 5 * 64, 1400}, {2.6e5, 1.41, fitted_multiply_adds}},
-    {{"gla", 32, 128, 128, false, 32 * 5 * 128, 1400}, {2.6e4, 1.46, fitted_multiply_adds}},
-    {{"gated_delta_net", 32, 128, 128, true, 32 * (4 * 128 + 2)},
+    {{"gla", 8, 64, 64, false, 1.35, 8 * 5 * 64, 1400}, {2.6e5, 1.41, fitted_multiply_adds}},
+    {{"gla", 32, 128, 128, false, 1.25, 32 * 5 * 128, 1400}, {2.6e4, 1.46, fitted_multiply_adds}},
+    {{"gated_delta_net", 32, 128, 128, true, 1.83, 32 * (4 * 128 + 2)},
      {2.1e4, 1.35, fitted_multiply_adds}},
-    {{"retention", 1, 16, 1024, false, 2 * 1024 + 1, 69.4 * 65536}, {8e5, 1, fitted_multiply_adds}},
+    {{"retention", 1, 16, 1024, false, .62, 2 * 1024 + 1, 69.4 * 65536},
+     {8e5, 1, fitted_multiply_adds}},
 }};
 
 // Assumed. A rank is one such thread, or a GPU that is a hundred times as fast.

@@ -16,7 +16,8 @@ namespace wane::bench {
 struct memory_cost {
   char const* name;
   index heads, rows, columns;
-  bool erases;  // else its decays are by row
+  bool erases;    // else its decays are by row
+  double effect;  // runs that the effect of a piece costs
   double numbers_a_token;
   double fades_in = std::numeric_limits<double>::infinity();
 };
@@ -72,13 +73,8 @@ inline double tensor_bytes(cost_case const& c, index P) {
          static_cast<double>(P);
 }
 
-// Runs that an effect costs: 1 where it is a run from an empty state; (V + K) / V where T is a
-// matrix, as if it were K more columns.
-inline double runs_of_effect(cost_case const& c) {
-  return c.memory.erases ? (c.V() + c.K()) / c.V() : 1;
-}
-
-inline double rounds_of(index P) { return std::ceil(std::log2(static_cast<double>(P))); }
+// ceil(log2 n)
+inline double rounds_of(index n) { return std::ceil(std::log2(static_cast<double>(n))); }
 
 // The parts of a chain: its heads and sequences, at most 8 (P - 1), and 32 at most.
 inline index chain_parts(cost_case const& c, index P) {
@@ -99,16 +95,17 @@ inline double chain_seconds(cost_case const& c, index P) {
   return chain_seconds(c, P, chain_parts(c, P));
 }
 
-// Effects joined in a tree: each rank finds the effect of its tokens, which costs c runs; then in
-// each of ceil(log2 P) rounds ranks exchange effects in pairs and join them twice (what all their
-// group does, and what is before them); then each runs its tokens:
-//   W (1 + c) / P + ceil(log2 P) (L + e / B + 2 j)
+// Effects joined in a tree (exclusive_scan): each rank finds the effect of its tokens, which costs
+// c runs, and hands it to the next; then in each of r = ceil(log2(P - 1)) rounds it sends what it
+// has, and joins what comes; then it runs its tokens:
+//   W (1 + c) / P + (1 + r) (L + e / B) + r j
 // Two joined: T2 T1 and T2 E1 + E2, j = H K V multiply-adds for decays, H K K (K + V) for matrices.
 inline double tree_seconds(cost_case const& c, index P) {
   if (P == 1) return work(c);
   double const join = c.states() * c.K() * (c.memory.erases ? c.K() * (c.K() + c.V()) : c.V());
-  return work(c) * (1 + runs_of_effect(c)) / static_cast<double>(P) +
-         rounds_of(P) * (c.message(effect_bytes(c)) + 2 * c.multiplied(join));
+  double const rounds = rounds_of(P - 1);
+  return work(c) * (1 + c.memory.effect) / static_cast<double>(P) +
+         (1 + rounds) * c.message(effect_bytes(c)) + rounds * c.multiplied(join);
 }
 
 // The effects of all ranks gathered by all, each of which applies up to P - 1 of them to a state:
@@ -118,7 +115,7 @@ inline double gather_seconds(cost_case const& c, index P) {
   if (P == 1) return work(c);
   double const apply = c.states() * c.K() * c.V() * (c.memory.erases ? c.K() : 1);
   double const ranks = static_cast<double>(P);
-  return work(c) * (1 + runs_of_effect(c)) / ranks + rounds_of(P) * c.network.latency +
+  return work(c) * (1 + c.memory.effect) / ranks + rounds_of(P) * c.network.latency +
          (ranks - 1) * (effect_bytes(c) / c.network.bytes_a_second + c.multiplied(apply));
 }
 // Bytes of effects that a rank then holds: P e.

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <optional>
 
 #include "ranks/check_model.hpp"
@@ -22,13 +23,16 @@ constexpr char const* purpose =
     "one\n"
     "rank: with as many tokens in all (strong), and as many on each rank (weak). Under mpirun the\n"
     "ranks are MPI's processes, otherwise --ranks threads. Medians of --rounds, which alternate.\n"
-    "model: P parts / (parts + P - 1), a chain whose ranks have as much work. state: bytes that "
-    "each\n"
-    "boundary needs, H rows columns numbers; sent: bytes that a rank sent, headers included.\n"
+    "model: P parts / (parts + P - 1) of a chain whose ranks have as much work, P / (1 + c) of a "
+    "tree\n"
+    "of effects that cost c runs. state: bytes that each boundary of a chain needs, H rows "
+    "columns\n"
+    "numbers; sent: bytes that a rank sent, headers included.\n"
     "--model says what the cost model of docs/ranks.md says, for up to 4096 ranks.";
 
 struct settings {
-  index tokens = 65536, parts = 0;
+  index tokens = 65536;
+  sharding<float> how;
   int rounds = 5, ranks = 2;
   std::vector<std::string> operators;
   std::string model;
@@ -62,22 +66,24 @@ void row(group const& ranks, settings const& s, bool strong) {
       if (whole) one.push_back(seconds([&] { back ? whole->adjoint() : whole->run(); }));
       wait_for_all(ranks);
       ranks.bytes = 0;
-      many.push_back(
-          seconds([&] { back ? own.adjoint(ranks, s.parts) : own.run(ranks, s.parts); }));
+      many.push_back(seconds([&] { back ? own.adjoint(ranks, s.how) : own.run(ranks, s.how); }));
     }
     double const off = strong && !back ? error(ranks, own, whole ? &*whole : nullptr) : 0;
     std::size_t const sent = std::ranges::max(impl::gathered(ranks, ranks.bytes));
     if (!whole) continue;
     one.erase(one.begin()), many.erase(many.begin());
     double const was = median(one), is = median(many);
-    index const parts = parts_over_ranks(shape, P, s.parts,
+    index const parts = parts_over_ranks(shape, P, s.how.parts,
                                          back ? impl::cuts_of_adjoint<op> : impl::cuts_of_run<op>);
     double const P_ = static_cast<double>(P), n = static_cast<double>(parts);
+    bool const tree = hands_on_effects<op>(shape, P, each, s.how, back);
+    double const c = runs_of_effect<op>(shape, back);
     std::printf(
-        "%-18s %-7s %-6s %8.1f ms %8.1f ms  %5.2f x  model %5.2f x  parts %3lld  state %8lld "
+        "%-18s %-7s %-6s %8.1f ms %8.1f ms  %5.2f x  %s %5.2f x  parts %3lld  state %8lld "
         "sent %8lld  error %.0e\n",
         Memory::name, back ? "adjoint" : "run", strong ? "strong" : "weak", 1e3 * was, 1e3 * is,
-        (strong ? 1 : P_) * was / is, P_ * n / (n + P_ - 1), static_cast<long long>(parts),
+        (strong ? 1 : P_) * was / is, tree ? "tree" : "chain",
+        tree ? P_ / (1 + c) : P_ * n / (n + P_ - 1), static_cast<long long>(parts),
         static_cast<long long>(shape.heads * shape.rows * shape.columns * 4),
         static_cast<long long>(sent), off);
     std::fflush(stdout);
@@ -115,9 +121,14 @@ int main(int count, char** words) {
   app.add_option("--rounds", s.rounds, "how often each is timed")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_option("--parts", s.parts, "sharding::parts; 0 lets wane choose")
+  app.add_option("--parts", s.how.parts, "sharding::parts; 0 lets wane choose")
       ->check(CLI::Range(0, 100'000))
       ->capture_default_str();
+  std::map<std::string, wane::exchange> const exchanges{{"chosen", wane::exchange::chosen},
+                                                        {"states", wane::exchange::states},
+                                                        {"effects", wane::exchange::effects}};
+  app.add_option("--exchange", s.how.exchange, "sharding::exchange")
+      ->transform(CLI::CheckedTransformer(exchanges).description("chosen, states or effects"));
   app.add_option("--operators", s.operators, "those to time; all when left out")->delimiter(',');
   app.add_option("--model", s.model,
                  "what the cost model says: curves (as CSV), crossings, cuts, or check, which fits "

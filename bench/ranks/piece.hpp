@@ -58,6 +58,28 @@ inline index parts_over_ranks(recurrence_shape const& shape, index P, index want
   return parts;
 }
 
+// Runs, or adjoints, that an effect costs, and whether ranks with `tokens` each hand on effects;
+// states that fade are handed on all the same.
+template <class Op>
+double runs_of_effect(recurrence_shape const& shape, bool back) {
+  auto const form = impl::transition_form_of<Op>(shape);
+  return back ? 1 + impl::runs_for_transition(form) / 4
+              : impl::runs_for_drive(impl::has_lags<Op>) + impl::runs_for_transition(form);
+}
+template <class Op>
+bool hands_on_effects(recurrence_shape const& shape, index P, index tokens,
+                      sharding<float> const& how, bool back) {
+  impl::agreed_call call;
+  call.shape = shape;
+  call.reports.resize(static_cast<std::size_t>(P));
+  for (impl::shard_report& r : call.reports) {
+    r.batch = 1, r.heads = shape.heads, r.rows = shape.rows, r.columns = shape.columns;
+    r.parts = how.parts, r.tokens = tokens, r.exchange = how.exchange;
+  }
+  return back ? impl::hands_on_effects<Op>(call, impl::cuts_of_adjoint<Op>, 4)
+              : impl::hands_on_effects<Op>(call, impl::cuts_of_run<Op>, 1);
+}
+
 // Seconds of a call on the wall.
 template <class Work>
 double seconds(Work const& work) {
@@ -93,14 +115,14 @@ struct piece {
   void adjoint() {
     wane::adjoint(memory.op(), view(dy), memory.gradients(), adjoint_options<float>{.threads = 1});
   }
-  void run(group const& ranks, index parts) {
-    sharded_run(ranks, memory.op(), view(y), run_options<float>{.final = final, .threads = 1},
-                sharding<float>{.start = start, .parts = parts});
+  void run(group const& ranks, sharding<float> how) {
+    how.start = start;
+    sharded_run(ranks, memory.op(), view(y), run_options<float>{.final = final, .threads = 1}, how);
   }
-  void adjoint(group const& ranks, index parts) {
+  void adjoint(group const& ranks, sharding<float> how) {
+    how.start = start;
     sharded_adjoint(ranks, memory.op(), view(dy), memory.gradients(),
-                    adjoint_options<float>{.threads = 1},
-                    sharding<float>{.start = start, .parts = parts});
+                    adjoint_options<float>{.threads = 1}, how);
   }
 };
 

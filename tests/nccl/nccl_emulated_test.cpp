@@ -253,12 +253,26 @@ TEST(OverNccl, ShardedCallsAreThoseOfTheWhole) {
     });
 }
 
+// What runs before each rank, of effects that do not commute.
+void expect_scan(std::initializer_list<int> sizes) {
+  for (int size : sizes)
+    on_nccl(size, [](nccl_ranks const& ranks) {
+      auto const of = [](int rank) { return effect<double>{.5, static_cast<double>(rank)}; };
+      auto const before = exclusive_scan(ranks, std::vector{of(ranks.rank())});
+      effect<double> in_turn;
+      for (int r = 0; r < ranks.rank(); ++r) in_turn = then(in_turn, of(r));
+      EXPECT_EQ(before.empty() ? 7. : apply(before[0], 7.), apply(in_turn, 7.));
+    });
+}
+TEST(OverNccl, ExclusiveScan) { expect_scan({1, 2, 3, 5, 8}); }
+
 // Wane's own calls end even if each operation waits for its counterpart before the next begins.
 TEST(OverNccl, CallsOfWaneNeedNoOperationsAtTheSameTime) {
   calls_that_wait const wait(true);
   halo_case::expect_tokens_before(on_nccl, {2, 3, 4});
   halo_case::expect_adjoint(on_nccl, {2, 3, 4});
   expect_broadcast({2, 3, 4, 5});
+  expect_scan({2, 3, 5, 8});
   expect_bits_of_threads<float>(gla_problem<float>({1, 4000, 3, 4, 5}));
   expect_bits_of_threads<double>(gated_delta_net_problem<double>(size_of_all));
 }

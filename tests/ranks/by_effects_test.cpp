@@ -93,14 +93,15 @@ TEST(Effects, AreChosenWhereHeadsAreFewerThanRanks) {
                                           {true, true, true}, passes, of_drive);
   };
   for (index heads : {1, 2, 8}) EXPECT_FALSE(tree(2, heads, false)) << heads;
+  EXPECT_TRUE(tree(3, 1, false));
   EXPECT_TRUE(tree(4, 1, false));
   EXPECT_TRUE(tree(4, 1, true));
-  EXPECT_FALSE(tree(3, 1, true));  // three runs, as in the chain
-  EXPECT_FALSE(tree(4, 8, false));
+  EXPECT_TRUE(tree(3, 1, true));
+  EXPECT_FALSE(tree(4, 8, false));  // 11 / 8 runs, heads one by one
   EXPECT_TRUE(tree(16, 8, false));
-  EXPECT_FALSE(tree(16, 8, true));
+  EXPECT_FALSE(tree(8, 8, true));
   EXPECT_TRUE(tree(32, 8, true));
-  EXPECT_FALSE(tree(32, 8, true, 100));      // joins cost more than tokens
+  EXPECT_FALSE(tree(32, 8, true, 50));       // joins cost more than tokens
   EXPECT_TRUE(tree(16, 8, true, 10000, 4));  // an adjoint is four runs, a transition one
   EXPECT_EQ(tree(16, 8, false, 10000, 1, 7), tree(16, 8, false));
   EXPECT_TRUE(tree(2, 1, false, 10000, 1, 1, .5));  // a drive is found in half a run

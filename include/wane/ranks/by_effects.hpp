@@ -7,11 +7,24 @@
 
 namespace wane::impl {
 
+// What a rank does for an effect beside its run, as multiples of a run (docs/ranks.md has what was
+// measured): the drive, which runs in lags find without outputs, and the transition. A transition
+// by row is a run of one column, most of which is the decays.
+inline double runs_for_drive(bool in_lags) { return in_lags ? .55 : .95; }
+inline double runs_for_transition(transition_form const& form) {
+  double const columns = static_cast<double>(form.columns);
+  return form.kind == transition_form::matrix   ? .85 * static_cast<double>(form.rows) / columns
+         : form.kind == transition_form::by_row ? std::min(1., 28 / columns)
+                                                : .5;
+}
+// How many times as long heads take one by one as together.
+inline constexpr double runs_in_parts = 1.3;
+
 // Whether a tree of effects takes fewer steps than a chain of states. `passes`: those of a call
-// over the tokens, as a multiple of a run; `of_drive`: those that find a drive, as a multiple of
-// these. The same for any number of threads, because bits depend on it.
+// over the tokens, as a multiple of a run; `drive`: what finds a drive, as a multiple of these. The
+// same for any number of threads, because bits depend on it.
 inline bool effects_are_faster(std::vector<shard_report> all, transition_form const& form,
-                               box_cuts const& may_cut, double passes, double of_drive) {
+                               box_cuts const& may_cut, double passes, double drive) {
   shard_report const of = all[0];
   double tokens = 1, parts = 0, rounds = 0;
   for (shard_report& r : all) tokens = std::max(tokens, static_cast<double>(r.tokens));
@@ -21,14 +34,14 @@ inline bool effects_are_faster(std::vector<shard_report> all, transition_form co
   });
   for (std::size_t d = 1; d < all.size(); d *= 2) rounds += 1;
   double const rows = static_cast<double>(form.rows), columns = static_cast<double>(form.columns);
-  double const of_transition = static_cast<double>(form.columns_of_transition());
   // Multiply-adds of a head: two for each number of the state and token; those that join two.
-  double const work = passes * 2 * tokens * rows * columns;
-  double const joins = form.kind == transition_form::matrix ? rows * rows * (rows + columns)
-                                                            : rows * (of_transition + columns);
-  double const chain = work * (parts + static_cast<double>(all.size()) - 1) / parts;
-  double const tree =
-      (1 + of_drive) * work + work / passes * of_transition / columns + rounds * joins;
+  double const run = 2 * tokens * rows * columns;
+  double const join = form.kind == transition_form::matrix
+                          ? rows * rows * (rows + columns)
+                          : rows * (static_cast<double>(form.columns_of_transition()) + columns);
+  double const chain = passes * run * (parts > 1 ? runs_in_parts : 1) *
+                       (parts + static_cast<double>(all.size()) - 1) / parts;
+  double const tree = run * (passes * (1 + drive) + runs_for_transition(form)) + rounds * join;
   return tree < chain;
 }
 
@@ -37,12 +50,11 @@ template <class Op>
 bool hands_on_effects(agreed_call const& call, box_cuts const& may_cut, double passes) {
   if constexpr (has_effects<Op>) {
     exchange const by = call.reports[0].exchange;
-    // Runs in lags read inputs for a drive, and do little else.
-    double const of_drive = has_lags<Op> && passes == 1 ? .5 : 1;
+    double const drive = passes == 1 ? runs_for_drive(has_lags<Op>) : 1;
     return by == exchange::effects ||
            (by == exchange::chosen &&
             effects_are_faster(call.reports, transition_form_of<Op>(call.shape), may_cut, passes,
-                               of_drive));
+                               drive));
   } else {
     return false;
   }

@@ -13,8 +13,8 @@ namespace wane {
 //              before has come to it. No work is done twice, but with n parts P ranks are never
 //              more than n times as fast as one. The bits are those of the pieces in turn.
 //   effects    a tree: each rank finds what its tokens do to any state, all join these in log2 P
-//              rounds, and each then runs from its own state. It takes two runs, or three where
-//              tokens erase or decays differ by element, but no rank waits for another's run.
+//              rounds, and each then runs from its own state. It takes 1.5 to 3 runs, but no rank
+//              waits for another's run.
 //              States at cuts and outputs round in another order. Not for operators with terms that
 //              depend on the state (vla, pairs, windows, steps of their own); adjoints of packed
 //              sequences that are sums over all tokens (exponential_bank, laplace) go by states all

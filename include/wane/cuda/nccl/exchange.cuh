@@ -28,7 +28,8 @@ namespace wane::cuda::impl {
 //
 // 2. Where it does not, or where a call of CUDA or NCCL waits for the device, which NCCL says one
 // may, wane's calls end all the same: they would even if every send waited for its receiver.
-// Between two all_gathers their messages join ranks of a line (a chain, a halo) or of a tree
+// In a round of exclusive_scan all messages go one way, and the ranks at the end only receive.
+// Otherwise, between two all_gathers, messages join ranks of a line (a chain, a halo) or of a tree
 // (broadcast), each link in one direction, so both of its ranks have the same order of messages. A
 // cycle of messages that wait for each other leaves a rank over one link and, because links close
 // no circle, comes back over the same link. The order of that link leads from there to here
