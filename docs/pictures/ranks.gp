@@ -28,7 +28,7 @@ do for [t = 1:2] { do for [m = 1:3] {
   set title sprintf("%s, %s\n%s tokens", memories[m], titles[m], powers[t]) font ',12'
   set xlabel t == 2 ? 'ranks P' : ''
   set ylabel m == 1 ? 'times as fast as one rank' : ''
-  if (t == 1 && m == 3) { set key at graph 1, 0.49 right samplen 2 font ',11' } else { unset key }
+  if (t == 1 && m == 3) { set key at graph 0.02, 1.04 left Left reverse samplen 2 spacing 0.85 font ',11' } else { unset key }
   plot x title 'ideal' lc rgb '#bbbbbb' dt 2 lw 1.5, \
        csv skip 1 using (has(m, t) ? $5 : NaN):(number(m, t, 6)) title 'chain' with lines lc rgb '#0b3c78' lw 2.5, \
        '' skip 1 using (has(m, t) ? $5 : NaN):(number(m, t, 8)) title 'all-gather' with lines lc rgb '#c23b22' lw 2.5, \

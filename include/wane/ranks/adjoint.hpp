@@ -4,8 +4,8 @@
 
 #include <optional>
 
+#include "wane/ranks/early_gradients.hpp"
 #include "wane/ranks/run.hpp"
-#include "wane/run/adjoint.hpp"
 
 namespace wane::impl {
 
@@ -89,30 +89,100 @@ void adjoint_shard(state_chain<State, Ranks>& chain, linked_states<State> const&
   });
 }
 
-// A sink that takes no gradients, for operators without gradients of their own.
-struct no_gradients {
-  struct sink {};
-  sink at(place<> const&) const { return {}; }
-};
-template <class Op>
-auto absent_gradients() {
-  if constexpr (requires { typename Op::gradients; })
-    return own_gradients<Op>{};
-  else
-    return no_gradients{};
+// A pass backward in which ranks hand on gradients by states. Returns whether a gradient that this
+// rank sent early was not right.
+template <class Ranks, class Op, class Dy, class Gradients, class State>
+bool pass_back_over_ranks(Ranks const& ranks, linked_states<State> const& starts,
+                          agreed_call const& call, Op const& op, sequence_view<Dy const> const& dy,
+                          Gradients const& gradients, adjoint_options<State> const& options,
+                          bool early) {
+  auto const& [from, to] = call.links;
+  std::optional<recurrent_state<State>> all;
+  std::optional<state_chain<State, Ranks>> chain;
+  together(ranks, [&] {
+    auto left = options.initial_gradient.values;
+    if (!goes_back_by_sequence<Op> && from.present() && !left.data) {
+      all.emplace(call.sequences, call.shape.heads, call.shape.rows, call.shape.columns);
+      left = state_view<State>(*all).values;
+    }
+    chain.emplace(ranks, shard_links{to, from}, shard_parts(call.reports, cuts_of_adjoint<Op>),
+                  call.shape, call.sequences, view<State, 4>(), left);
+  });
+  bool right = true;
+  together(ranks, [&] {
+    chain->guard([&] {
+      if constexpr (may_forget_gradients<Op>) {
+        if (early && from.present()) {
+          adjoint_options<State> own = options;
+          own.initial.values = starts.values;
+          early_gradients<Op, Dy, State> found(op, dy, own, from, call.sequences);
+          chain->send_early(found.states, found);
+          adjoint_shard(*chain, starts, call, op, dy, gradients, options);
+          right = found.hold(chain->left.values);
+          return;
+        }
+      }
+      adjoint_shard(*chain, starts, call, op, dy, gradients, options);
+    });
+  });
+  return !right;
 }
 
-// An adjoint in which ranks hand on effects on gradients. options.initial has positions; `starts`
-// as above.
+// An adjoint in which ranks hand on states and gradients by states, part by part.
 template <class Ranks, class Op, class Dy, class Gradients, class State>
-void adjoint_by_effects(Ranks const& ranks, linked_states<State> const& starts,
-                        agreed_call const& call, Op const& op, sequence_view<Dy const> const& dy,
-                        Gradients const& gradients, adjoint_options<State> const& options) {
+void adjoint_by_states(Ranks const& ranks, agreed_call const& call, Op const& op,
+                       sequence_view<Dy const> const& dy, Gradients const& gradients,
+                       adjoint_options<State> options, sharding<State> const& shard) {
+  std::optional<linked_states<State>> starts;
+  std::optional<given_states<State>> given;
+  std::optional<state_chain<State, Ranks>> forward;
+  std::optional<recurrent_state<State>> kept;
+  together(ranks, [&] {
+    starts.emplace(call.links.from, call.sequences, call.shape, shard.start.values);
+    given.emplace(run_of(options), call, false);
+    if (!shard.start.present())
+      forward.emplace(ranks, call.links, shard_parts(call.reports, cuts_of_run<Op>), call.shape,
+                      call.sequences, starts->values, view<State, 4>());
+    // A pass that may have to be repeated must not overwrite what it reads.
+    auto const& by_final = options.final_gradient.values;
+    if (may_forget_gradients<Op> && by_final.data &&
+        by_final.data == options.initial_gradient.values.data) {
+      auto const& e = by_final.extent;
+      view<State, 4> const own = state_view<State>(kept.emplace(e[0], e[1], e[2], e[3])).values;
+      for (index n = 0; n < e[0]; ++n) copy_sequence(by_final, own, n);
+      options.final_gradient.values = own;
+    }
+  });
+  if (forward) together(ranks, [&] { find_starts(*forward, op, given->options); });
+  options.initial.positions = given->positions.data();
+  constexpr bool early = may_forget_gradients<Op>;
+  bool const wrong = pass_back_over_ranks(ranks, *starts, call, op, dy, gradients, options, early);
+  if constexpr (early) {
+    auto const all = gathered(ranks, static_cast<int>(wrong));
+    if (std::find(all.begin(), all.end(), 1) != all.end())
+      (void)pass_back_over_ranks(ranks, *starts, call, op, dy, gradients, options, false);
+  }
+}
+
+// An adjoint in which ranks hand on effects on gradients.
+template <class Ranks, class Op, class Dy, class Gradients, class State>
+void adjoint_by_effects(Ranks const& ranks, agreed_call const& call, Op const& op,
+                        sequence_view<Dy const> const& dy, Gradients const& gradients,
+                        adjoint_options<State> options, sharding<State> const& shard) {
+  std::optional<given_states<State>> given;
+  std::optional<linked_states<State>> starts;
+  together(ranks, [&] { given.emplace(run_of(options), call, false); });
+  options.initial.positions = given->positions.data();
+  if (shard.start.present())
+    starts.emplace(call.links.from, call.sequences, call.shape, shard.start.values);
+  else
+    find_starts_by_effects(ranks, call, op, given->options, starts, {});
+
   auto const& links = call.links;
   std::optional<piece_effects<State>> effects;
   std::optional<linked_states<State>> arrived;
   auto const initial_of = [&](index sequence) {
-    return links.from.holds(sequence) ? view<State const, 4>(starts.values)
+    return links.from.holds(sequence) ? view<State const, 4>(starts->values)
                                       : options.initial.values;
   };
   together(ranks, [&] {
@@ -149,6 +219,24 @@ void adjoint_by_effects(Ranks const& ranks, linked_states<State> const& starts,
   });
 }
 
+// Whether it is better to find all gradients early: where what is chosen may be so, and the states
+// at the starts need not be found first.
+template <class Ranks, class Op, class State>
+bool gradients_fade(Ranks const& ranks, agreed_call const& call, Op const& op,
+                    adjoint_options<State> const& options, sharding<State> const& shard) {
+  if constexpr (may_forget_gradients<Op>) {
+    if (shard.exchange != exchange::chosen || !shard.start.present()) return false;
+    bool fade = true;
+    together(ranks, [&] {
+      if (call.links.from.present()) fade = first_tokens(op, options, call.positions.data()) >= 0;
+    });
+    auto const all = gathered(ranks, static_cast<int>(fade));
+    return std::find(all.begin(), all.end(), 0) == all.end();
+  } else {
+    return false;
+  }
+}
+
 }  // namespace wane::impl
 
 namespace wane {
@@ -163,7 +251,9 @@ namespace wane {
 // rank.
 //
 // shard.start holds what sharded_run put there. Without it all ranks but the last run forward once
-// more. Gradients then go from rank to rank as states, or effects, do in sharded_run.
+// more. Gradients then go from rank to rank as states, or effects, do in sharded_run. Those that
+// fade within an eighth of the tokens of each rank are found early, but not those of packed
+// sequences and in reverse.
 // Throws as sharded_run does.
 template <rank_group Ranks, class Op, class Out = output_type<Op> const,
           class Gradients = impl::own_gradients<Op>, class State = accumulate_type<Op>>
@@ -178,54 +268,15 @@ void sharded_adjoint(Ranks const& ranks, Op const& op, sequence_view<Out> output
          .cuts = impl::number_of(impl::cuts_of_adjoint<Op>),
          .starts_given = shard.start.present()},
         [&] { return impl::check_adjoint(op, output_gradient, gradients, options); });
-    recurrence_shape const& shape = call.shape;
-    index const sequences = call.sequences;
-    impl::shard_links const& links = call.links;
-    std::optional<impl::linked_states<State>> starts;
-    std::optional<impl::given_states<State>> given;
+    sequence_view<Dy const> const dy = output_gradient;
     if constexpr (impl::has_effects<Op>) {
       // Gradients that are sums over all sequences are found for all at once.
       bool const at_once = !impl::goes_back_by_sequence<Op> && call.reports[0].packed;
-      if (!at_once && impl::hands_on_effects<Op>(call, impl::cuts_of_adjoint<Op>, 4)) {
-        impl::together(ranks, [&] { given.emplace(impl::run_of(options), call, false); });
-        if (shard.start.present())
-          starts.emplace(links.from, sequences, shape, shard.start.values);
-        else
-          impl::find_starts_by_effects(ranks, call, op, given->options, starts, {});
-        adjoint_options<State> own = options;
-        own.initial.positions = given->positions.data();
-        impl::adjoint_by_effects(ranks, *starts, call, op, sequence_view<Dy const>(output_gradient),
-                                 gradients, own);
-        return;
-      }
+      if (!at_once && impl::hands_on_effects<Op>(call, impl::cuts_of_adjoint<Op>, 4) &&
+          !impl::gradients_fade(ranks, call, op, options, shard))
+        return impl::adjoint_by_effects(ranks, call, op, dy, gradients, options, shard);
     }
-    std::optional<recurrent_state<State>> all;
-    std::optional<impl::state_chain<State, Ranks>> forward, backward;
-    impl::together(ranks, [&] {
-      impl::shard_parts const of_run(call.reports, impl::cuts_of_run<Op>);
-      impl::shard_parts const of_adjoint(call.reports, impl::cuts_of_adjoint<Op>);
-      starts.emplace(links.from, sequences, shape, shard.start.values);
-      given.emplace(impl::run_of(options), call, false);
-      auto left = options.initial_gradient.values;
-      if (!impl::goes_back_by_sequence<Op> && links.from.present() && !left.data) {
-        all.emplace(sequences, shape.heads, shape.rows, shape.columns);
-        left = state_view<State>(*all).values;
-      }
-      if (!shard.start.present())
-        forward.emplace(ranks, links, of_run, shape, sequences, starts->values, view<State, 4>());
-      impl::shard_links const back{links.to, links.from};
-      backward.emplace(ranks, back, of_adjoint, shape, sequences, view<State, 4>(), left);
-    });
-    if (!shard.start.present())
-      impl::together(ranks, [&] { impl::find_starts(*forward, op, given->options); });
-    impl::together(ranks, [&] {
-      adjoint_options<State> own = options;
-      own.initial.positions = given->positions.data();
-      backward->guard([&] {
-        impl::adjoint_shard(*backward, *starts, call, op, sequence_view<Dy const>(output_gradient),
-                            gradients, own);
-      });
-    });
+    impl::adjoint_by_states(ranks, call, op, dy, gradients, options, shard);
   }
 }
 

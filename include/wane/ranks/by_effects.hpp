@@ -23,15 +23,11 @@ inline constexpr double runs_in_parts = 1.3;
 // Whether a tree of effects takes fewer steps than a chain of states. `passes`: those of a call
 // over the tokens, as a multiple of a run; `drive`: what finds a drive, as a multiple of these. The
 // same for any number of threads, because bits depend on it.
-inline bool effects_are_faster(std::vector<shard_report> all, transition_form const& form,
+inline bool effects_are_faster(std::vector<shard_report> const& all, transition_form const& form,
                                box_cuts const& may_cut, double passes, double drive) {
-  shard_report const of = all[0];
   double tokens = 1, parts = 0, rounds = 0;
-  for (shard_report& r : all) tokens = std::max(tokens, static_cast<double>(r.tokens));
-  for (shard_report& r : all) r.threads = 1;
-  shard_parts(all, may_cut).for_each({0, 0, of.packed ? 1 : of.batch}, [&](auto const&) {
-    parts += 1;
-  });
+  for (shard_report const& r : all) tokens = std::max(tokens, static_cast<double>(r.tokens));
+  shard_parts(all, may_cut, false).for_each({}, [&](auto const&) { parts += 1; });
   for (std::size_t d = 1; d < all.size(); d *= 2) rounds += 1;
   double const rows = static_cast<double>(form.rows), columns = static_cast<double>(form.columns);
   // Multiply-adds of a head: two for each number of the state and token; those that join two.

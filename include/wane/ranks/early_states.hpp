@@ -9,7 +9,7 @@
 
 namespace wane::impl {
 
-// Whether a state may be found from the last tokens alone.
+// Whether a state may be found from the last tokens alone, and a gradient from the first.
 template <class Op>
 inline constexpr bool may_forget = scannable<Op> && !leaving_inputs<Op>;
 
@@ -20,45 +20,20 @@ inline index early_tokens(index needed, index count) {
   return count - (count - needed) / 192 * 192;
 }
 
-// States that a rank finds before it knows what it begins with: from its last tokens, where less
-// than 2^-100 is left of any state before these.
+// States, or gradients by states, that a rank found early, in the boxes of `found`.
 template <class Op, class State>
-class early_states {
- public:
-  // The initial states of `options` have the positions of all sequences.
-  early_states(Op const& op, run_options<State> const& options, shard_link const& to,
-               index sequences)
-      : op_(op), options_(options), states(to, sequences, op.shape(), {}) {
-    options_.final = {}, options_.keep = {};
-  }
+struct found_early {
+  linked_states<State> states;
+  std::vector<state_box> found;
 
-  // Finds the states of a part, or returns false.
-  bool operator()(state_box const& box) {
-    recurrence_shape const shape = op_.shape();
-    options_.box = box;
-    index const most = shape.time / 8;
-    index const needed = tokens_remembered(op_, options_, options_.initial.positions, most);
-    if (needed < 0) return false;
-    run_options<State> last = options_;
-    // Sequences of a box may differ in length; the longest decides.
-    for (index n = 0; n < walks_of(shape, options_); ++n) {
-      index const count = walk_of(n, shape, options_, nullptr).count;
-      last.box.last_tokens = std::max(last.box.last_tokens, early_tokens(needed, count));
-    }
-    // A state of zeros with the positions of the sequences.
-    State const zero(0);
-    last.initial = {{&zero, states.values.extent, {0, 0, 0, 0}}, options_.initial.positions};
-    last.final.values = states.values;
-    run_by_table(op_, unread_outputs(output_shape_of(op_)), last);
-    found_.push_back(box);
-    return true;
-  }
+  found_early(Op const& op, shard_link const& to, index sequences)
+      : states(to, sequences, op.shape(), {}) {}
 
-  // Whether the states that were found are those that the run has given, `is`, to within 1e-6 of
+  // Whether the states that were found are those that the pass has given, `is`, to within 1e-6 of
   // the largest number of each head, or of each column where columns are recurrences of their own.
   // They are not where a state was not finite, or so large that 2^-100 of it is seen.
   bool hold(view<State, 4> const& is) const {
-    for (state_box const& box : found_)
+    for (state_box const& box : found)
       for (index n = 0; n < box.sequences; ++n)
         for (index h = 0; h < box.heads; ++h)
           if (!holds(is, box, box.first_sequence + n, box.first_head + h)) return false;
@@ -81,13 +56,45 @@ class early_states {
     }
     return apart <= 1e-6 * size;
   }
+};
 
+// States that a rank finds before it knows what it begins with: from its last tokens, where less
+// than 2^-100 is left of any state before these.
+template <class Op, class State>
+class early_states : public found_early<Op, State> {
+ public:
+  // The initial states of `options` have the positions of all sequences.
+  early_states(Op const& op, run_options<State> const& options, shard_link const& to,
+               index sequences)
+      : found_early<Op, State>(op, to, sequences), op_(op), options_(options) {
+    options_.final = {}, options_.keep = {};
+  }
+
+  // Finds the states of a part, or returns false.
+  bool operator()(state_box const& box) {
+    recurrence_shape const shape = op_.shape();
+    options_.box = box;
+    index const most = shape.time / 8;
+    index const needed = tokens_remembered(op_, options_, options_.initial.positions, most);
+    if (needed < 0) return false;
+    run_options<State> last = options_;
+    // Sequences of a box may differ in length; the longest decides.
+    for (index n = 0; n < walks_of(shape, options_); ++n) {
+      index const count = walk_of(n, shape, options_, nullptr).count;
+      last.box.last_tokens = std::max(last.box.last_tokens, early_tokens(needed, count));
+    }
+    // A state of zeros with the positions of the sequences.
+    State const zero(0);
+    last.initial = {{&zero, this->states.values.extent, {0, 0, 0, 0}}, options_.initial.positions};
+    last.final.values = this->states.values;
+    run_by_table(op_, unread_outputs(output_shape_of(op_)), last);
+    this->found.push_back(box);
+    return true;
+  }
+
+ private:
   Op const& op_;
   run_options<State> options_;
-  std::vector<state_box> found_;
-
- public:
-  linked_states<State> states;
 };
 
 }  // namespace wane::impl

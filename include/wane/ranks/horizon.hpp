@@ -23,9 +23,12 @@ double log_of_fading(Token const& x, index i, index j) {
 inline constexpr double log_of_nothing = -69.4;
 
 // The number of last tokens of the walks of a call that leave less than 2^-100 of any state before
-// them, or -1 where more than `most` would be needed, or seem to be.
+// them, or of first tokens, which leave as little of a gradient after them. -1 where more than
+// `most` would be needed, or seem to be.
+enum class which_tokens { last, first };
 template <scannable Op, class Options>
-index tokens_remembered(Op const& op, Options const& options, index const* positions, index most) {
+index tokens_remembered(Op const& op, Options const& options, index const* positions, index most,
+                        which_tokens which = which_tokens::last) {
   using Token = token_of<Op>;
   if constexpr (std::is_same_v<decltype(decay_of(std::declval<Token>(), index{}, index{})),
                                no_decay>) {
@@ -48,7 +51,7 @@ index tokens_remembered(Op const& op, Options const& options, index const* posit
       for (index check = 16; slowest > log_of_nothing; check += check / 2) {
         index const end = std::min(check, std::min(most, w.count));
         for (; k < end; ++k) {
-          auto const x = op.at(w.token(w.count - 1 - k));
+          auto const x = op.at(w.token(which == which_tokens::last ? w.count - 1 - k : k));
           double* to = left.data();
           for (index i = 0; i < rows; ++i)
             for (index j = 0; j < columns; ++j) *to++ += log_of_fading(x, i, box.first_column + j);

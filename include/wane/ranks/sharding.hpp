@@ -141,13 +141,15 @@ inline shard_links links_of(std::vector<shard_report> const& all, int rank) {
 // The boxes of a state that are handed on one by one, the same on all ranks.
 class shard_parts {
  public:
-  shard_parts(std::vector<shard_report> const& all, box_cuts const& may_cut) {
+  // for_threads: whether parts are large enough for the threads of the ranks.
+  shard_parts(std::vector<shard_report> const& all, box_cuts const& may_cut,
+              bool for_threads = true) {
     shard_report const& of = all[0];
     // A chain of P ranks is idle in (P - 1) / (parts + P - 1) of its time. But each thread of a
     // rank needs a head, or 64 columns, of a part.
     index const ranks = static_cast<index>(all.size());
     index threads = 1;
-    for (shard_report const& r : all) threads = std::max(threads, r.threads);
+    for (shard_report const& r : all) threads = std::max(threads, for_threads ? r.threads : 1);
     index const tasks = of.batch * of.heads * ((of.columns + 63) / 64);
     index const most = std::max<index>(1, std::min({tasks / threads, 8 * (ranks - 1), index{32}}));
     index wanted = of.parts > 0 ? of.parts : most;
