@@ -76,8 +76,8 @@ bool hands_on_effects(recurrence_shape const& shape, index P, index tokens,
     r.batch = 1, r.heads = shape.heads, r.rows = shape.rows, r.columns = shape.columns;
     r.parts = how.parts, r.tokens = tokens, r.exchange = how.exchange;
   }
-  return back ? impl::hands_on_effects<Op>(call, impl::cuts_of_adjoint<Op>, 4)
-              : impl::hands_on_effects<Op>(call, impl::cuts_of_run<Op>, 1);
+  return back ? impl::hands_on_effects<Op, float>(call, impl::cuts_of_adjoint<Op>, 4)
+              : impl::hands_on_effects<Op, float>(call, impl::cuts_of_run<Op>, 1);
 }
 
 // Seconds of a call on the wall.

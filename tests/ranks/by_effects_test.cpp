@@ -6,7 +6,7 @@
 #include "support/laplace_problem.hpp"
 #include "support/memory_problems.hpp"
 #include "support/vla_problem.hpp"
-#include "wane/ranks/adjoint.hpp"
+#include "wane/ranks.hpp"
 #include "wane/testing/problem.hpp"
 #include "wane/testing/thread_ranks.hpp"
 
@@ -145,9 +145,106 @@ TEST(Effects, AreRefusedWhereTermsDependOnTheState) {
   vla_problem<double, write_rule::rls, penalises::keys> const p({1, 20, 2, 3, 4});
   auto const op = p.make(0, 20);
   result<double> to(output_shape_of(op), recurrent_state<double>(op));
-  support::expect_error({"sharding.exchange is effects", "depends on the state"}, [&] {
+  support::expect_error({"sharding.exchange is effects", "goes by states"}, [&] {
     sharded_run(one_rank(), op, to.view(), run_options<double>{}, {.exchange = exchange::effects});
   });
+}
+
+// The last output of channels with these factors and drives, over four ranks.
+float last_output(std::vector<float> const& a, std::vector<float> const& b, float begin,
+                  exchange by) {
+  index const time = std::ssize(a);
+  float last = 0;
+  on_ranks(many, [&](thread_rank const& ranks) {
+    index const first = time * ranks.rank() / many, count = time / many;
+    using op_type = linear_recurrence<decay_as::factor, float>;
+    op_type const op(
+        {.decay = {a.data() + first, 1, count, 1, 1}, .drive = {b.data() + first, 1, count, 1, 1}});
+    std::vector<float> y(static_cast<std::size_t>(count));
+    recurrent_state<float> state(op);
+    state.values()[0] = begin;
+    sharded_run(ranks, op, {y.data(), 1, count, 1, 1}, run_options<float>{.initial = state},
+                {.exchange = by});
+    if (ranks.rank() == many - 1) last = y.back();
+  });
+  return last;
+}
+
+// Products of decays that leave their range although states do not.
+TEST(Effects, GoByStatesWhereTheirProductsLeaveTheRange) {
+  std::vector<float> a(800, 2), b(800);
+  b[790] = 1;
+  for (exchange by : {exchange::states, exchange::effects, exchange::chosen})
+    EXPECT_EQ(last_output(a, b, 0, by), 512);
+  a.assign(40, 1), b.assign(40, 0);
+  std::fill_n(a.begin() + 10, 10, 1e-10f);
+  for (exchange by : {exchange::states, exchange::effects, exchange::chosen})
+    EXPECT_EQ(last_output(a, b, 1e38f, by), 0);
+  std::fill_n(a.begin() + 20, 10, 6e3f);
+  for (exchange by : {exchange::states, exchange::effects, exchange::chosen})
+    EXPECT_EQ(last_output(a, b, 1, by), 0);
+}
+
+// Gradients that a user made, which must not be written to but where they point.
+struct own_memory {
+  double const* x;
+  index time;
+  struct token {
+    double v;
+    double value(index) const { return v; }
+    double decay() const { return .5; }
+    double key(index) const { return 1; }
+  };
+  struct gradients {
+    double& first;
+    struct sink {
+      double* to;
+      void column(index, double g) const { *to = g; }
+    };
+    sink at(place<> where) const { return {&first + where.time}; }
+  };
+  recurrence_shape shape() const { return {1, time, 1, 1, 1}; }
+  token at(place<> where) const { return {x[where.time]}; }
+};
+
+TEST(Effects, OfGradientsOfAUsersOwn) {
+  std::vector<double> x(400, 1), dy(400, 1), all(400), parts(400);
+  auto const rows = [](double* of, index count) {
+    return sequence_view<double>(of, 1, count, 1, 1);
+  };
+  adjoint(own_memory{x.data(), 400}, rows(dy.data(), 400), own_memory::gradients{all[0]},
+          adjoint_options<double>{});
+  on_ranks(many, [&](thread_rank const& ranks) {
+    auto const first = static_cast<std::size_t>(100 * ranks.rank());
+    sharded_adjoint(ranks, own_memory{x.data() + first, 100}, rows(dy.data() + first, 100),
+                    own_memory::gradients{parts[first]}, adjoint_options<double>{},
+                    {.exchange = exchange::effects});
+  });
+  for (std::size_t t = 0; t < 400; ++t) EXPECT_NEAR(parts[t], all[t], 1e-14) << t;
+}
+
+// A rank without any sequence has no states at its cut.
+TEST(Effects, OfPackedSequencesWithARankWithout) {
+  gla_problem<double> p({1, 12, 2, 3, 4});
+  index const starts[] = {0, 12};
+  std::vector<double> dy(12 * 2 * 4, 1);
+  for (exchange by : {exchange::states, exchange::effects})
+    on_ranks(3, [&](thread_rank const& ranks) {
+      index const begin = ranks.rank() == 2 ? 5 : 0, end = ranks.rank() == 0   ? 0
+                                                           : ranks.rank() == 1 ? 5
+                                                                               : 12;
+      packed_shard const own = shard_of(starts, begin, end);
+      recurrent_state<double> start(std::ssize(own.starts) - 1, 2, 3, 4);
+      EXPECT_EQ(start.values().empty(), ranks.rank() == 0);
+      sharding<double> const shard{.continues = own.continues, .start = start, .exchange = by};
+      auto const op = p.make(begin, end);
+      std::vector<double> y(12 * 2 * 4);
+      sequence_view<double> const out(y.data(), 1, end - begin, 2, 4);
+      sharded_run(ranks, op, out, run_options<double>{.packed = {own.starts}}, shard);
+      sharded_adjoint(ranks, op, sequence_view<double>(dy.data(), 1, end - begin, 2, 4),
+                      gla<double>::gradients{}, adjoint_options<double>{.packed = {own.starts}},
+                      shard);
+    });
 }
 
 // A memory that throws at a token in the middle of its work.

@@ -96,7 +96,7 @@ bool pass_back_over_ranks(Ranks const& ranks, linked_states<State> const& starts
                           agreed_call const& call, Op const& op, sequence_view<Dy const> const& dy,
                           Gradients const& gradients, adjoint_options<State> const& options,
                           bool early) {
-  auto const& [from, to] = call.links;
+  shard_link const &from = call.links.from, &to = call.links.to;
   std::optional<recurrent_state<State>> all;
   std::optional<state_chain<State, Ranks>> chain;
   together(ranks, [&] {
@@ -140,7 +140,7 @@ void adjoint_by_states(Ranks const& ranks, agreed_call const& call, Op const& op
   together(ranks, [&] {
     starts.emplace(call.links.from, call.sequences, call.shape, shard.start.values);
     given.emplace(run_of(options), call, false);
-    if (!shard.start.present())
+    if (!call.starts_given)
       forward.emplace(ranks, call.links, shard_parts(call.reports, cuts_of_run<Op>), call.shape,
                       call.sequences, starts->values, view<State, 4>());
     // A pass that may have to be repeated must not overwrite what it reads.
@@ -164,19 +164,20 @@ void adjoint_by_states(Ranks const& ranks, agreed_call const& call, Op const& op
   }
 }
 
-// An adjoint in which ranks hand on effects on gradients.
+// An adjoint in which ranks hand on effects on gradients. Returns false, and has found nothing,
+// where products of decays leave their range.
 template <class Ranks, class Op, class Dy, class Gradients, class State>
-void adjoint_by_effects(Ranks const& ranks, agreed_call const& call, Op const& op,
+bool adjoint_by_effects(Ranks const& ranks, agreed_call const& call, Op const& op,
                         sequence_view<Dy const> const& dy, Gradients const& gradients,
                         adjoint_options<State> options, sharding<State> const& shard) {
   std::optional<given_states<State>> given;
   std::optional<linked_states<State>> starts;
   together(ranks, [&] { given.emplace(run_of(options), call, false); });
   options.initial.positions = given->positions.data();
-  if (shard.start.present())
+  if (call.starts_given)
     starts.emplace(call.links.from, call.sequences, call.shape, shard.start.values);
-  else
-    find_starts_by_effects(ranks, call, op, given->options, starts, {});
+  else if (!find_starts_by_effects(ranks, call, op, given->options, starts, {}))
+    return false;
 
   auto const& links = call.links;
   std::optional<piece_effects<State>> effects;
@@ -197,10 +198,11 @@ void adjoint_by_effects(Ranks const& ranks, agreed_call const& call, Op const& o
           own.initial.values = initial_of(box.first_sequence);
           if (zeros.data) own.final_gradient.values = zeros;
           own.initial_gradient.values = found;
-          adjoint_by_table(op, dy, absent_gradients<Op>(), own);
+          adjoint_by_table(op, dy, no_gradients{}, own);
         });
     effects->turn_round();
   });
+  if (!stay_in_range(ranks, *effects)) return false;
   bool const backward = options.direction == direction::reverse;
   std::vector<State> after =
       effects->scan(ranks, backward ? direction::forward : direction::reverse);
@@ -217,6 +219,7 @@ void adjoint_by_effects(Ranks const& ranks, agreed_call const& call, Op const& o
                       });
     });
   });
+  return true;
 }
 
 // Whether it is better to find all gradients early: where what is chosen may be so, and the states
@@ -225,7 +228,7 @@ template <class Ranks, class Op, class State>
 bool gradients_fade(Ranks const& ranks, agreed_call const& call, Op const& op,
                     adjoint_options<State> const& options, sharding<State> const& shard) {
   if constexpr (may_forget_gradients<Op>) {
-    if (shard.exchange != exchange::chosen || !shard.start.present()) return false;
+    if (shard.exchange != exchange::chosen || !call.starts_given) return false;
     bool fade = true;
     together(ranks, [&] {
       if (call.links.from.present()) fade = first_tokens(op, options, call.positions.data()) >= 0;
@@ -269,12 +272,13 @@ void sharded_adjoint(Ranks const& ranks, Op const& op, sequence_view<Out> output
          .starts_given = shard.start.present()},
         [&] { return impl::check_adjoint(op, output_gradient, gradients, options); });
     sequence_view<Dy const> const dy = output_gradient;
-    if constexpr (impl::has_effects<Op>) {
+    if constexpr (impl::has_effects<Op, State>) {
       // Gradients that are sums over all sequences are found for all at once.
       bool const at_once = !impl::goes_back_by_sequence<Op> && call.reports[0].packed;
-      if (!at_once && impl::hands_on_effects<Op>(call, impl::cuts_of_adjoint<Op>, 4) &&
-          !impl::gradients_fade(ranks, call, op, options, shard))
-        return impl::adjoint_by_effects(ranks, call, op, dy, gradients, options, shard);
+      if (!at_once && impl::hands_on_effects<Op, State>(call, impl::cuts_of_adjoint<Op>, 4) &&
+          !impl::gradients_fade(ranks, call, op, options, shard) &&
+          impl::adjoint_by_effects(ranks, call, op, dy, gradients, options, shard))
+        return;
     }
     impl::adjoint_by_states(ranks, call, op, dy, gradients, options, shard);
   }

@@ -42,9 +42,9 @@ inline bool effects_are_faster(std::vector<shard_report> const& all, transition_
 }
 
 // Whether a call is to hand on effects.
-template <class Op>
+template <class Op, class State>
 bool hands_on_effects(agreed_call const& call, box_cuts const& may_cut, double passes) {
-  if constexpr (has_effects<Op>) {
+  if constexpr (has_effects<Op, State>) {
     exchange const by = call.reports[0].exchange;
     double const drive = passes == 1 ? runs_for_drive(has_lags<Op>) : 1;
     return by == exchange::effects ||
@@ -103,10 +103,18 @@ void find_effects(piece_effects<State>& effects, Op const& op, run_options<State
   effects.find_transitions(op, own, leaving);
 }
 
-// The states that the sequences of links.from begin with, into `starts`. options.initial has
-// positions.
+// Whether the products of all transitions stay in range. All ranks have the same answer.
+template <class Ranks, class State>
+bool stay_in_range(Ranks const& ranks, piece_effects<State> const& effects) {
+  int all = 0;
+  for (int const of : gathered(ranks, effects.range())) all |= of;
+  return (all & 1) == 0 && (all & 6) != 6;
+}
+
+// Finds the states that the sequences of links.from begin with, into `starts`, or returns false
+// where products of decays leave their range. options.initial has positions.
 template <class Ranks, class Op, class State>
-void find_starts_by_effects(Ranks const& ranks, agreed_call const& call, Op const& op,
+bool find_starts_by_effects(Ranks const& ranks, agreed_call const& call, Op const& op,
                             run_options<State> const& options,
                             std::optional<linked_states<State>>& starts,
                             view<State, 4> const& starts_in) {
@@ -126,8 +134,10 @@ void find_starts_by_effects(Ranks const& ranks, agreed_call const& call, Op cons
           run_by_table(op, unread_outputs(output_shape_of(op)), own);
         });
   });
+  if (!stay_in_range(ranks, *effects)) return false;
   std::vector<State> before = effects->scan(ranks, options.direction);
   if (links.from.present()) effects->states_of(before, starts->values, links.from);
+  return true;
 }
 
 }  // namespace wane::impl

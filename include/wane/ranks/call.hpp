@@ -21,9 +21,9 @@ void check_sharding(recurrence_shape const& shape, Options const& options, index
           "without tokens where the rank has none of it");
   require(options.packed.present() || !shard.continues,
           "sharding.continues is true; it is for packed sequences, others always continue");
-  require(has_effects<Op> || shard.exchange != exchange::effects,
-          "sharding.exchange is effects, but what the tokens of this operator do depends on the "
-          "state; it must be states or chosen");
+  require(has_effects<Op, State> || shard.exchange != exchange::effects,
+          "sharding.exchange is effects; this operator, or this type of state, goes by states: it "
+          "must be states or chosen");
   require(shard.parts >= 0, "sharding.parts is ", shard.parts, "; it must be 0 or more");
 }
 
@@ -39,6 +39,7 @@ struct agreed_call {
   index sequences = 0;
   std::vector<shard_report> reports;  // by rank
   shard_links links;
+  bool starts_given = false;     // whether all ranks with sequences have sharding.start
   std::vector<index> positions;  // of the sequences that arrive, before the tokens of this rank
 };
 
@@ -73,6 +74,8 @@ agreed_call agree_on_call(Ranks const& ranks, Op const& op, Options const& optio
   };
   gather(std::span(&own, 1), call.reports);
   check_same(call.reports);
+  for (shard_report const& r : call.reports)
+    call.starts_given = call.starts_given || (r.sequences > 0 && r.starts_given);
   call.links = links_of(call.reports, ranks.rank());
 
   auto const& [from, to] = call.links;

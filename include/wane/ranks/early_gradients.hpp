@@ -9,18 +9,15 @@
 
 namespace wane::impl {
 
-// A sink that takes no gradients, for operators without gradients of their own.
+// Gradients that nobody wants.
 struct no_gradients {
   struct sink {};
-  sink at(place<> const&) const { return {}; }
+  template <class Time>
+  sink at(place<Time> const&) const {
+    return {};
+  }
+  wane::layout layout() const { return {true, true, true}; }
 };
-template <class Op>
-auto absent_gradients() {
-  if constexpr (requires { typename Op::gradients; })
-    return own_gradients<Op>{};
-  else
-    return no_gradients{};
-}
 
 // Whether gradients may be found early.
 template <class Op>
@@ -59,7 +56,7 @@ class early_gradients : public found_early<Op, State> {
     first.box = box, first.lengths = lengths_;
     first.final_gradient.values = {&zero, this->states.values.extent, {0, 0, 0, 0}};
     first.initial_gradient.values = this->states.values;
-    adjoint_by_table(op_, dy_, absent_gradients<Op>(), first);
+    adjoint_by_table(op_, dy_, no_gradients{}, first);
     this->found.push_back(box);
     return true;
   }

@@ -65,33 +65,45 @@ std::vector<T> exclusive_scan(Ranks const& ranks, std::vector<T> const& own, Joi
   std::vector<std::byte> incoming;
   impl::together(ranks, [&] {
     before = first = own;
-    for (int d = 1; d < 2 * size; d *= 2) messages.push_back(impl::scan_message<T>(own.size()));
+    for (int d = 1; d < 4 * size; d *= 2) messages.push_back(impl::scan_message<T>(own.size()));
     incoming = impl::scan_message<T>(own.size());
   });
   bool failed = false;
-  auto const send = [&](int to, std::vector<T> const& numbers) {
+  impl::caught_error error;
+  // After an exception a rank goes on with messages that say so.
+  auto const guarded = [&](auto const& work) {
+    try {
+      work();
+      return true;
+    } catch (...) {
+      if (!error) error = impl::caught_error::now();
+      failed = true;
+      return false;
+    }
+  };
+  auto const send_once = [&](int to, std::vector<T> const& numbers) {
     impl::put(numbers, failed, messages.back());
-    ranks.send(rank_of(to), std::move(messages.back()));
+    std::vector<std::byte> message = std::move(messages.back());
     messages.pop_back();
+    ranks.send(rank_of(to), std::move(message));
+  };
+  auto const send = [&](int to, std::vector<T> const& numbers) {
+    if (guarded([&] { send_once(to, numbers); })) return;
+    if (!messages.empty()) (void)guarded([&] { send_once(to, numbers); });
   };
   auto const receive = [&](int from, std::vector<T>& numbers) {
-    ranks.receive(rank_of(from), std::span(incoming));
-    failed |= impl::take(incoming, numbers);
+    (void)guarded([&] {
+      ranks.receive(rank_of(from), std::span(incoming));
+      failed |= impl::take(incoming, numbers);
+    });
   };
-  impl::caught_error error;
   if (at + 1 < size) send(at + 1, own);
   if (at > 0) receive(at - 1, before);
   for (int d = 1; at > 0 && d < size - 1; d *= 2) {
     if (at + d < size) send(at + d, before);
     if (at - d < 1) continue;
     receive(at - d, first);
-    if (failed) continue;
-    try {
-      join(std::span<T const>(first), std::span<T>(before));
-    } catch (...) {
-      error = impl::caught_error::now();
-      failed = true;
-    }
+    if (!failed) (void)guarded([&] { join(std::span<T const>(first), std::span<T>(before)); });
   }
   impl::together(ranks, error);
   if (at == 0) before.clear();

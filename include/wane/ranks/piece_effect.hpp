@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
+#include <complex>
 #include <limits>
 
 #include "wane/core/recurrence/without_writes.hpp"
@@ -33,8 +35,8 @@ transition_form transition_form_of(recurrence_shape const& shape) {
           shape.rows, shape.columns};
 }
 
-// The effect on one state, as numbers: its kind, T, E. A row of T that is zero is a reset: it
-// forgets a NaN. Where T underflowed it holds the least normal number instead.
+// The effect on one state, as numbers: its kind, T, E. A row of T, or a factor, of +0 is a reset:
+// it forgets a NaN. Where T underflowed it is -0, which keeps a NaN and adds nothing else.
 template <class State>
 struct piece_effect {
   enum class kinds { maps, sets, keeps };  // S -> T S + E, S -> E, S -> S
@@ -45,7 +47,14 @@ struct piece_effect {
 
   bool is(kinds k) const { return *kind == State(static_cast<real_type<State>>(k)); }
   void set(kinds k) const { *kind = State(static_cast<real_type<State>>(k)); }
-  static State least() { return State(std::numeric_limits<real_type<State>>::min()); }
+
+  static State underflowed() { return State(real_type<State>(-0.)); }
+  static bool underflowed(State const& x) { return x == State(0) && std::signbit(std::real(x)); }
+  static bool resets(State const& x) { return x == State(0) && !std::signbit(std::real(x)); }
+  // Whether all of a row of T are +0.
+  static bool resets(State const* row, index count) {
+    return std::all_of(row, row + count, [](State const& x) { return resets(x); });
+  }
 };
 
 // to += the sum over k of a[k] b[k, ...], for rows of b of `count` numbers. Four rows at a time, so
@@ -63,11 +72,6 @@ void add_rows(State const* a, index terms, State const* b, index count, State* t
   for (; k < terms; ++k, ++a, b += count)
     for (index j = 0; j < count; ++j) to[j] = multiply_add(*a, b[j], to[j]);
 }
-template <class State>
-bool is_zero(State const* row, index count) {
-  return std::all_of(row, row + count, [](State const& x) { return x == State(0); });
-}
-
 // second = first and then second.
 template <class State>
 class effect_joiner {
@@ -98,27 +102,27 @@ class effect_joiner {
     for (index j = 0; j < form_.columns; ++j) {
       State const factor = T[by_row ? 0 : j];
       State& e = second.E[i * form_.columns + j];
-      if (factor != State(0)) e = multiply_add(factor, first.E[i * form_.columns + j], e);
+      if (!effect::resets(factor)) e = multiply_add(factor, first.E[i * form_.columns + j], e);
     }
     for (index j = 0; j < form_.columns_of_transition(); ++j) {
-      bool const resets = T[j] == State(0) || before[j] == State(0);
-      T[j] = multiply(T[j], before[j]);
-      if (!resets && T[j] == State(0)) T[j] = effect::least();
+      bool const resets = effect::resets(T[j]) || effect::resets(before[j]);
+      T[j] = resets ? State(0) : multiply(T[j], before[j]);
+      if (!resets && T[j] == State(0)) T[j] = effect::underflowed();
     }
   }
   void join_row(effect const& first, effect const& second, index i) {
     index const K = form_.rows;
     State* const T = second.T + i * K;
-    if (is_zero(T, K)) return;
+    if (effect::resets(T, K)) return;
     add_rows(T, K, first.E, form_.columns, second.E + i * form_.columns);
     if (first.is(kinds::sets)) return;
     std::fill(row_.begin(), row_.end(), State(0));
     add_rows(T, K, first.T, K, row_.data());
     bool forgets = true;
     for (index k = 0; k < K; ++k)
-      forgets = forgets && (T[k] == State(0) || is_zero(first.T + k * K, K));
+      forgets = forgets && (effect::resets(T[k]) || effect::resets(first.T + k * K, K));
     std::copy_n(row_.data(), K, T);
-    if (!forgets && is_zero(T, K)) T[i] = effect::least();
+    if (!forgets && effect::resets(T, K)) T[i] = effect::underflowed();
   }
 
   transition_form form_;
@@ -181,11 +185,26 @@ class piece_effects {
       e.set(w.count == 0 ? kinds::keeps : kinds::maps);
       for (index i = 0; i < form_.rows; ++i) {
         for (index j = 0; j < columns; ++j)
-          e.T[i * columns + j] = unit.values(link.first + n, h, i, j);
+          e.T[i * columns + j] = unit.values(link.first + n, h, i, j) + State(0);  // no -0
         forgets = forgets || resets(e, i);
       }
     });
     if (forgets) keep_nan(op, options, link);
+  }
+  // Whether products of these with others may leave the range although states do not: 1 where T is
+  // not finite, 2 where it underflowed, 4 where it grows. 2 and 4 together are 1, too.
+  int range() const {
+    constexpr real_type<State> much = 1000;
+    int range = 0;
+    each(const_cast<std::vector<State>&>(numbers), [&](effect const& e, index, index) {
+      if (!e.is(kinds::maps)) return;
+      std::for_each(e.T, e.E, [&](State const& x) {
+        using std::abs;
+        range |= !(abs(x) <= std::numeric_limits<real_type<State>>::max()) ? 1 : 0;
+        range |= effect::underflowed(x) ? 2 : abs(x) > much ? 4 : 0;
+      });
+    });
+    return range;
   }
   // The transitions of gradients: transposed, and complex numbers conjugated.
   void turn_round() {
@@ -235,8 +254,8 @@ class piece_effects {
     index const count = form_.columns_of_transition();
     State const* const row = e.T + i * count;
     return form_.kind == transition_form::matrix
-               ? is_zero(row, count)
-               : std::any_of(row, row + count, [](State const& x) { return x == State(0); });
+               ? effect::resets(row, count)
+               : std::any_of(row, row + count, [](State const& x) { return effect::resets(x); });
   }
   // A zero in T is a reset where a NaN is forgotten; elsewhere it underflowed, or is the work of an
   // erasure, and the NaN stays.
@@ -251,9 +270,10 @@ class piece_effects {
       for (index i = 0; i < form_.rows; ++i)
         for (index j = 0; j < columns; ++j) {
           State& factor = e.T[matrix ? i * form_.rows + i : i * columns + j];
-          bool const zero = matrix ? is_zero(e.T + i * form_.rows, form_.rows) : factor == State(0);
+          bool const zero =
+              matrix ? effect::resets(e.T + i * form_.rows, form_.rows) : effect::resets(factor);
           State const nan = left.values(link.first + n, h, i, j);
-          if (zero && nan != nan) factor = effect::least();
+          if (zero && nan != nan) factor = effect::underflowed();
         }
     });
   }

@@ -34,13 +34,14 @@ void run_shard(state_chain<State, Ranks>& chain, Op const& op, sequence_view<Out
   });
 }
 
-// A run in which ranks hand on effects. options.initial has positions.
+// A run in which ranks hand on effects. Returns false, and has run nothing, where products of
+// decays leave their range. options.initial has positions.
 template <class Ranks, class Op, class Out, class State>
-void run_by_effects(Ranks const& ranks, agreed_call const& call, Op const& op,
+bool run_by_effects(Ranks const& ranks, agreed_call const& call, Op const& op,
                     sequence_view<Out> const& output, run_options<State> const& options,
                     sharding<State> const& shard) {
   std::optional<linked_states<State>> starts;
-  find_starts_by_effects(ranks, call, op, options, starts, shard.start.values);
+  if (!find_starts_by_effects(ranks, call, op, options, starts, shard.start.values)) return false;
   together(ranks, [&] {
     for_each_linked(call.links, call.sequences, [&](state_box const& box, bool arrives, bool) {
       run_options<State> own = options;
@@ -50,6 +51,7 @@ void run_by_effects(Ranks const& ranks, agreed_call const& call, Op const& op,
       count_tokens(op.shape(), own);
     });
   });
+  return true;
 }
 
 // Whether what the sequences of this rank begin with has faded at the end of its tokens.
@@ -137,22 +139,25 @@ void sharded_run(Ranks const& ranks, Op const& op, sequence_view<Out> output,
         return impl::check_run(op, output, options);
       });
   std::optional<impl::given_states<State>> given;
-  if constexpr (impl::has_effects<Op>) {
-    if (impl::hands_on_effects<Op>(call, impl::cuts_of_run<Op>, 1)) {
+  bool first_early = early;
+  if constexpr (impl::has_effects<Op, State>) {
+    if (impl::hands_on_effects<Op, State>(call, impl::cuts_of_run<Op>, 1)) {
       bool fade = early && shard.exchange == exchange::chosen;
       impl::together(ranks, [&] {
         given.emplace(options, call, early);
         if constexpr (early) fade = fade && impl::fades(call, op, given->options);
       });
       auto const fading = impl::gathered(ranks, static_cast<int>(fade));
-      if (std::find(fading.begin(), fading.end(), 0) != fading.end()) {
-        impl::run_by_effects(ranks, call, op, output, given->options, shard);
+      bool const all_fade = std::find(fading.begin(), fading.end(), 0) == fading.end();
+      if (!all_fade && impl::run_by_effects(ranks, call, op, output, given->options, shard)) {
         impl::give_start_positions(shard, given->positions);
         return;
       }
+      first_early = all_fade;
     }
   }
-  bool const wrong = impl::pass_over_ranks(ranks, call, op, output, options, shard, given, early);
+  bool const wrong =
+      impl::pass_over_ranks(ranks, call, op, output, options, shard, given, first_early);
   if constexpr (early) {
     auto const all = impl::gathered(ranks, static_cast<int>(wrong));
     if (std::find(all.begin(), all.end(), 1) != all.end())

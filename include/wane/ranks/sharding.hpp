@@ -18,7 +18,7 @@ namespace wane {
 //              States at cuts and outputs round in another order. Not for operators with terms that
 //              depend on the state (vla, pairs, windows, steps of their own); adjoints of packed
 //              sequences that are sums over all tokens (exponential_bank, laplace) go by states all
-//              the same.
+//              the same, and so do products of decays that leave their range.
 //   chosen     states that fade found early (see sharded_run), or else what takes fewer steps
 enum class exchange { chosen, states, effects };
 
@@ -87,6 +87,7 @@ struct shard_report {
 
 // Throws wane::error for the first thing that a rank says otherwise than rank 0.
 inline void check_same(std::vector<shard_report> const& all) {
+  shard_report const* with_sequences = &all[0];
   for (std::size_t r = 1; r < all.size(); ++r) {
     shard_report const &is = all[r], &first = all[0];
     auto const same = [&](char const* what, auto a, auto b) {
@@ -107,7 +108,10 @@ inline void check_same(std::vector<shard_report> const& all) {
     same("an operator that forgets", is.forgets, first.forgets);
     same("sharding.parts", is.parts, first.parts);
     same("sharding.exchange", static_cast<int>(is.exchange), static_cast<int>(first.exchange));
-    same("sharding.start", is.starts_given, first.starts_given);
+    // A rank without sequences has no states, and nothing to say.
+    if (is.sequences > 0 && with_sequences->sequences > 0)
+      same("sharding.start", is.starts_given, with_sequences->starts_given);
+    if (with_sequences->sequences == 0) with_sequences = &is;
     require(!is.continues || all[r - 1].sequences > 0, "rank ", r,
             " continues a sequence, but rank ", r - 1, " has none");
   }

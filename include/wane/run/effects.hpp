@@ -63,7 +63,8 @@ namespace wane {
 // of state element S, and then(first, second) is the effect of two pieces in turn. `seen`, for
 // operators that depend on the position, holds the number of tokens before the piece, one for each
 // sequence of the batch. It takes a run, and multiplies the decays, or adds their logs, in double.
-// Throws wane::error when the shape does not fit.
+// A product that is too small is the least normal number, one that is too large is infinite. Throws
+// wane::error when the shape does not fit.
 template <class Op>
 void effects(Op const& op, view<segment_effect<Op>, 4> found, index const* seen = nullptr,
              int threads = 0) {

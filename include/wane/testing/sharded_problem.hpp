@@ -79,7 +79,7 @@ class sharded_problem_of final
                    run_options<T> const& options, sharding<T> const& shard) const override {
     wane::sharded_run(ranks, problem_.make(begin, end), output, options, shard);
   }
-  bool has_effects() const override { return wane::impl::has_effects<Op>; }
+  bool has_effects() const override { return wane::impl::has_effects<Op, T>; }
   bool has_adjoint() const override { return differentiable; }
   void adjoint(sequence_view<Y> dy, adjoint_options<T> const& options,
                std::vector<Input>& sums) const override {

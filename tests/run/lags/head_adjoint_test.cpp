@@ -56,7 +56,7 @@ struct bank_adjoint : bank_gradients<Io, T> {
 
 // The largest distance between gradients, relative to the largest of each input.
 template <class A, class B>
-double apart(A const& found, B const& right) {
+double gradients_differ_by(A const& found, B const& right) {
   nearness values, initial, nodes[4];
   found.value.for_each([&](auto... at) {
     values.add(static_cast<double>(found.value(at...)), static_cast<double>(right.value(at...)));
@@ -81,7 +81,7 @@ double error(bank_shape const& s, Change const& change) {
   bank_adjoint<double> right(s);
   right.copy_inputs(found);
   found.in_lags(), right.in_order();
-  return apart(found, right);
+  return gradients_differ_by(found, right);
 }
 template <class T>
 double error(bank_shape const& s) {
@@ -135,7 +135,8 @@ TEST(AdjointOfHeadsInLags, OfHalvesEqualsThatOfFloats) {
   bank_adjoint<double> right(s);
   right.copy_inputs(found);
   found.in_lags(), right.in_order();
-  EXPECT_LT(apart(found, right), 1. / 256);  // gradients of values are rounded to 8 bits
+  EXPECT_LT(gradients_differ_by(found, right),
+            1. / 256);  // gradients of values are rounded to 8 bits
 }
 
 // Tensors so large that states are kept more rarely and tokens are prefetched.
@@ -163,7 +164,7 @@ TEST(AdjointOfHeadsInLags, LeavesResetsAndExtremeWeightsToThePlainOrder) {
   EXPECT_EQ(resets.log_decay[1], 0);
   bank_adjoint<double> right(s);
   right.copy_inputs(resets), right.in_order();
-  EXPECT_LT(apart(resets, right), few_roundings<float>);
+  EXPECT_LT(gradients_differ_by(resets, right), few_roundings<float>);
 }
 
 // A NaN of dL/dy reaches its column up to its token, and the gradients of the nodes.
@@ -204,7 +205,7 @@ TEST(AdjointOfHeadsInLags, HasTheSameBitsForAnyNumberOfThreads) {
         EXPECT_EQ(one.query, more.query);
         EXPECT_EQ(one.direct, more.direct);
         EXPECT_EQ(one.initial.values(), more.initial.values());
-        EXPECT_EQ(apart(one, more), 0);
+        EXPECT_EQ(gradients_differ_by(one, more), 0);
       }
     }
 }

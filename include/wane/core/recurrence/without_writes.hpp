@@ -8,24 +8,24 @@
 
 namespace wane::impl {
 
-// The terms of a token by which it changes a state, its value 0 in every column.
+// The terms of a token by which it changes a state, its value 0 in every column. (Parameters have
+// names that no token's members have.)
 template <class Token>
 struct silent_token : Token {
-  WANE_INLINE explicit silent_token(Token const& x) : Token(x) {}
-
   template <class Column>
-  requires has_value<Token, Column> WANE_INLINE auto value(Column j) const {
-    using V = std::remove_cvref_t<decltype(Token::value(j))>;
+  requires has_value<Token, Column> WANE_INLINE auto value(Column silent_column) const {
+    using V = std::remove_cvref_t<decltype(Token::value(silent_column))>;
     return V(real_type<typename scalar_of_value<V>::type>(0));
   }
   // A query by element is left out, as are numbers added to outputs.
   template <class Row>
   requires requires(Token const& x, Row i) { x.query(i); }
-  WANE_INLINE auto query(Row i) const { return Token::query(i); }
+  WANE_INLINE auto query(Row silent_row) const { return Token::query(silent_row); }
   template <class Column>
   requires requires(Token const& x, Column j) { x.at_column(j); }
-  WANE_INLINE auto at_column(Column j) const {
-    return silent_token<std::remove_cvref_t<decltype(Token::at_column(j))>>(Token::at_column(j));
+  WANE_INLINE auto at_column(Column silent_column) const {
+    using Own = std::remove_cvref_t<decltype(Token::at_column(silent_column))>;
+    return silent_token<Own>{Token::at_column(silent_column)};
   }
   void skip() const = delete;
 };
@@ -47,7 +47,7 @@ struct without_writes : Op {
   requires requires(Op const& op, place<Time> const& where) { op.at(where); }
   WANE_INLINE auto at(place<Time> const& where) const {
     using Token = std::remove_cvref_t<decltype(Op::at(where))>;
-    return silent_token<Token>(Op::at(where));
+    return silent_token<Token>{Op::at(where)};
   }
   // What is the operator's own: its division, its inputs, and how its outputs look.
   void floor() const = delete;
@@ -60,13 +60,24 @@ struct without_writes : Op {
   index columns_;
 };
 
-// Whether the tokens of an operator have an effect that does not depend on the state.
-template <class Op>
+template <class Token>
+inline constexpr bool can_be_silent =
+    std::is_class_v<Token> && !std::is_final_v<Token> && std::is_copy_constructible_v<Token>;
+template <class Token>
+requires requires(Token const& x) { x.at_column(index{}); }
+inline constexpr bool can_be_silent<Token> =
+    can_be_silent<std::remove_cvref_t<decltype(std::declval<Token const&>().at_column(index{}))>>;
+
+// Whether ranks may hand on effects: the tokens have one that does not depend on the state, and
+// types of which others can be derived. A state of 16 bits is too narrow for products of decays.
+template <class Op, class State>
 inline constexpr bool has_effects = false;
-template <affine_recurrence Op>
+template <affine_recurrence Op, class State>
 requires(!paired_recurrence<Op> && !penalised_memory<Op> && !leaving_inputs<Op> &&
-         !std::is_final_v<Op>) inline constexpr bool has_effects<Op> =
+         !std::is_final_v<Op> && !std::is_polymorphic_v<Op> &&
+         std::is_copy_constructible_v<Op>) inline constexpr bool has_effects<Op, State> =
     !(has_erase<token_of<Op>> &&
-      decays_by_element<token_of<Op>>)&&!std::is_final_v<std::remove_cvref_t<token_of<Op>>>;
+      decays_by_element<token_of<Op>>)&&can_be_silent<std::remove_cvref_t<token_of<Op>>> &&
+    std::is_floating_point_v<real_type<State>>;
 
 }  // namespace wane::impl
