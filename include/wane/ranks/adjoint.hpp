@@ -198,7 +198,7 @@ bool adjoint_by_effects(Ranks const& ranks, agreed_call const& call, Op const& o
           own.initial.values = initial_of(box.first_sequence);
           if (zeros.data) own.final_gradient.values = zeros;
           own.initial_gradient.values = found;
-          adjoint_by_table(op, dy, no_gradients{}, own);
+          adjoint_by_table(op, dy, unwanted_gradients<Op>(), own);
         });
     effects->turn_round();
   });

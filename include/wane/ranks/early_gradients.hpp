@@ -19,6 +19,15 @@ struct no_gradients {
   wane::layout layout() const { return {true, true, true}; }
 };
 
+// Those of a bank of poles are tensors with names, which are absent here.
+template <class Op>
+auto unwanted_gradients() {
+  if constexpr (pole_bank<Op>)
+    return own_gradients<Op>{};
+  else
+    return no_gradients{};
+}
+
 // Whether gradients may be found early.
 template <class Op>
 inline constexpr bool may_forget_gradients = may_forget<Op>&& goes_back_by_sequence<Op>;
@@ -56,7 +65,7 @@ class early_gradients : public found_early<Op, State> {
     first.box = box, first.lengths = lengths_;
     first.final_gradient.values = {&zero, this->states.values.extent, {0, 0, 0, 0}};
     first.initial_gradient.values = this->states.values;
-    adjoint_by_table(op_, dy_, no_gradients{}, first);
+    adjoint_by_table(op_, dy_, unwanted_gradients<Op>(), first);
     this->found.push_back(box);
     return true;
   }
