@@ -13,7 +13,7 @@ namespace wane::impl {
 struct no_gradients {
   struct sink {};
   template <class Time>
-  sink at(place<Time> const&) const {
+  WANE_INLINE sink at(place<Time> const&) const {
     return {};
   }
   wane::layout layout() const { return {true, true, true}; }
