@@ -85,7 +85,8 @@ void print_beside_model(group const& ranks, network_cost const& network, index t
   if constexpr (impl::may_forget<op>)
     needed = impl::tokens_remembered(own.memory.op(), run_options<float>{}, nullptr, each / 8);
   bool const early = needed >= 0;
-  index const parts = early ? 1 : parts_over_ranks(shape, P, 0, impl::cuts_of_run<op>);
+  index const parts =
+      early ? 1 : parts_over_ranks(reports_of(shape, P, each, {}), impl::cuts_of_run<op>);
   memory_cost const memory{Memory::name, shape.heads, shape.rows, shape.columns,
                            false,        1,           0,          static_cast<double>(needed)};
   double const count = static_cast<double>(each * P);

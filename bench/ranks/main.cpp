@@ -1,4 +1,4 @@
-// wane-bench-ranks: one sequence over many ranks beside one rank, and beside the model of a chain.
+// wane-bench-ranks: one sequence over many ranks beside one rank, and beside the cost model.
 // SPDX-License-Identifier: MIT
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -73,10 +73,11 @@ void row(group const& ranks, settings const& s, bool strong) {
     if (!whole) continue;
     one.erase(one.begin()), many.erase(many.begin());
     double const was = median(one), is = median(many);
-    index const parts = parts_over_ranks(shape, P, s.how.parts,
-                                         back ? impl::cuts_of_adjoint<op> : impl::cuts_of_run<op>);
+    auto const reports = reports_of(shape, P, each, s.how);
+    index const parts =
+        parts_over_ranks(reports, back ? impl::cuts_of_adjoint<op> : impl::cuts_of_run<op>);
     double const P_ = static_cast<double>(P), n = static_cast<double>(parts);
-    bool const tree = hands_on_effects<op>(shape, P, each, s.how, back);
+    bool const tree = hands_on_effects<op>(reports, shape, back);
     double const c = runs_of_effect<op>(shape, back);
     std::printf(
         "%-18s %-7s %-6s %8.1f ms %8.1f ms  %5.2f x  %s %5.2f x  parts %3lld  state %8lld "

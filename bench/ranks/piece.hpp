@@ -44,22 +44,29 @@ class group {
 
 inline void wait_for_all(group const& ranks) { (void)impl::gathered(ranks, 0); }
 
-// The parts that P ranks of one thread cut a state of one sequence into.
-inline index parts_over_ranks(recurrence_shape const& shape, index P, index wanted,
-                              impl::box_cuts const& cuts) {
+// What P ranks of one thread say of one sequence, each with so many tokens of it.
+inline std::vector<impl::shard_report> reports_of(recurrence_shape const& shape, index P,
+                                                  index tokens, sharding<float> const& how) {
   impl::shard_report const report{.batch = 1,
                                   .heads = shape.heads,
                                   .rows = shape.rows,
                                   .columns = shape.columns,
-                                  .parts = wanted};
+                                  .parts = how.parts,
+                                  .exchange = how.exchange,
+                                  .tokens = tokens};
+  return std::vector(static_cast<std::size_t>(P), report);
+}
+
+// The parts that they cut a state into.
+inline index parts_over_ranks(std::vector<impl::shard_report> const& reports,
+                              impl::box_cuts const& cuts) {
   index parts = 0;
-  impl::shard_parts(std::vector(static_cast<std::size_t>(P), report), cuts)
-      .for_each({.rank = 0, .sequences = 1}, [&](auto const&) { ++parts; });
+  impl::shard_parts(reports, cuts).for_each({}, [&](auto const&) { ++parts; });
   return parts;
 }
 
-// Runs, or adjoints, that an effect costs, and whether ranks with `tokens` each hand on effects;
-// states that fade are handed on all the same.
+// Runs, or adjoints, that an effect costs, and whether ranks hand on effects; states that fade are
+// handed on all the same.
 template <class Op>
 double runs_of_effect(recurrence_shape const& shape, bool back) {
   auto const form = impl::transition_form_of<Op>(shape);
@@ -67,17 +74,10 @@ double runs_of_effect(recurrence_shape const& shape, bool back) {
               : impl::runs_for_drive(impl::has_lags<Op>) + impl::runs_for_transition(form);
 }
 template <class Op>
-bool hands_on_effects(recurrence_shape const& shape, index P, index tokens,
-                      sharding<float> const& how, bool back) {
-  impl::agreed_call call;
-  call.shape = shape;
-  call.reports.resize(static_cast<std::size_t>(P));
-  for (impl::shard_report& r : call.reports) {
-    r.batch = 1, r.heads = shape.heads, r.rows = shape.rows, r.columns = shape.columns;
-    r.parts = how.parts, r.tokens = tokens, r.exchange = how.exchange;
-  }
-  return back ? impl::hands_on_effects<Op, float>(call, impl::cuts_of_adjoint<Op>, 4)
-              : impl::hands_on_effects<Op, float>(call, impl::cuts_of_run<Op>, 1);
+bool hands_on_effects(std::vector<impl::shard_report> const& reports, recurrence_shape const& shape,
+                      bool back) {
+  return back ? impl::hands_on_effects<Op, float>(reports, shape, impl::cuts_of_adjoint<Op>, 4)
+              : impl::hands_on_effects<Op, float>(reports, shape, impl::cuts_of_run<Op>, 1);
 }
 
 // Seconds of a call on the wall.

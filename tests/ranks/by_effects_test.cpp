@@ -5,6 +5,7 @@
 #include "support/expect_error.hpp"
 #include "support/laplace_problem.hpp"
 #include "support/memory_problems.hpp"
+#include "support/retention_problem.hpp"
 #include "support/vla_problem.hpp"
 #include "wane/ranks.hpp"
 #include "wane/testing/problem.hpp"
@@ -105,6 +106,29 @@ TEST(Effects, AreChosenWhereHeadsAreFewerThanRanks) {
   EXPECT_TRUE(tree(16, 8, true, 10000, 4));  // an adjoint is four runs, a transition one
   EXPECT_EQ(tree(16, 8, false, 10000, 1, 7), tree(16, 8, false));
   EXPECT_TRUE(tree(2, 1, false, 10000, 1, 1, .5));  // a drive is found in half a run
+}
+
+// The least numbers of ranks that docs/ranks.md names, T = 65536.
+TEST(Effects, AreChosenFromTheRanksOnThatTheDocumentNames) {
+  auto const least = []<class P>(P const& problem, recurrence_shape const& shape) {
+    using op = operator_of<P>;
+    for (int ranks = 2;; ++ranks) {
+      wane::impl::shard_report r;
+      r.batch = 1, r.heads = shape.heads, r.rows = shape.rows, r.columns = shape.columns;
+      r.tokens = 65536 / ranks;
+      std::vector const all(static_cast<std::size_t>(ranks), r);
+      if (wane::impl::hands_on_effects<op, float>(all, shape, wane::impl::cuts_of_run<op>, 1))
+        return ranks;
+      if (ranks == 100 || problem.time() == 0) return -1;
+    }
+  };
+  memory_size const any{1, 2, 1, 2, 3};
+  EXPECT_EQ(least(support::retention_problem<float>{}, {1, 0, 1, 16, 1024}), 2);
+  EXPECT_EQ(least(linear_problem<decay_as::log, float>(1, 2, 1, 3), {1, 0, 1, 1, 1024}), 3);
+  EXPECT_EQ(least(gla_problem<float>(any), {1, 0, 1, 64, 64}), 3);
+  EXPECT_EQ(least(gated_delta_net_problem<float>(any), {1, 0, 1, 64, 64}), 3);
+  EXPECT_EQ(least(gla_problem<float>(any), {1, 0, 8, 64, 64}), 8);
+  EXPECT_EQ(least(gated_delta_net_problem<float>(any), {1, 0, 8, 64, 64}), 11);
 }
 
 // Three ranks, one head, nothing fades: what is chosen is a tree. Then a chain of states.
@@ -245,6 +269,60 @@ TEST(Effects, OfPackedSequencesWithARankWithout) {
                       gla<double>::gradients{}, adjoint_options<double>{.packed = {own.starts}},
                       shard);
     });
+}
+
+// Sums, as types of which nothing can be derived, or not by a copy.
+struct final_sum final {
+  using accumulate = float;
+  struct token {
+    float value(index) const { return 1; }
+  };
+  recurrence_shape shape() const { return {1, 10, 1, 1, 2}; }
+  token at(place<>) const { return {}; }
+};
+struct abstract_sum {
+  using accumulate = float;
+  virtual ~abstract_sum() = default;
+  virtual recurrence_shape shape() const = 0;
+  final_sum::token at(place<>) const { return {}; }
+};
+struct some_sum : abstract_sum {
+  recurrence_shape shape() const override { return {1, 10, 1, 1, 2}; }
+};
+struct lone_sum : some_sum {
+  lone_sum() = default;
+  lone_sum(lone_sum const&) = delete;
+};
+struct sum_of_lone_tokens {
+  using accumulate = float;
+  struct token {
+    token() = default;
+    token(token const&) = delete;
+    float value(index) const { return 1; }
+  };
+  recurrence_shape shape() const { return {1, 10, 1, 1, 2}; }
+  token at(place<>) const { return {}; }
+};
+
+TEST(Effects, AreNotAskedOfTypesThatAreLikeNoOther) {
+  auto const last = [](auto const& op, auto state) {
+    using State = decltype(state);
+    float found = 0;
+    on_ranks(4, [&](thread_rank const& ranks) {
+      std::vector<float> y(10 * 2);
+      sharded_run(ranks, op, {y.data(), 1, 10, 1, 2}, run_options<State>{});
+      if (ranks.rank() == 3) found = y.back();
+    });
+    return found;
+  };
+  some_sum const some;
+  abstract_sum const& abstract = some;
+  EXPECT_EQ(last(final_sum{}, 0.f), 40);
+  EXPECT_EQ(last(abstract, 0.f), 40);
+  EXPECT_EQ(last(lone_sum{}, 0.f), 40);
+  EXPECT_EQ(last(sum_of_lone_tokens{}, 0.f), 40);
+  linear_problem<decay_as::factor, float> const p(1, 10, 1, 2);
+  EXPECT_TRUE(std::isfinite(last(p.make(0, 10), bfloat16{})));
 }
 
 // A memory that throws at a token in the middle of its work.

@@ -78,6 +78,43 @@ TEST(ExclusiveScan, OfARankThatThrowsEndsForAll) {
   }
 }
 
+// A rank whose engine has no memory for one of its messages.
+struct failing_rank {
+  thread_rank const& ranks;
+  int& until_failure;
+  int rank() const { return ranks.rank(); }
+  int size() const { return ranks.size(); }
+  void send(int to, std::vector<std::byte> message) const {
+    if (until_failure-- == 0) throw std::bad_alloc();
+    ranks.send(to, std::move(message));
+  }
+  void receive(int from, std::span<std::byte> to) const { ranks.receive(from, to); }
+  void all_gather(std::span<std::byte const> mine, std::span<std::byte> all) const {
+    ranks.all_gather(mine, all);
+  }
+};
+
+TEST(ExclusiveScan, OfAMessageThatFailsEndsForAll) {
+  for (int message : {0, 1, 2}) {
+    auto const outcomes = outcomes_on_ranks(6, [&](thread_rank const& ranks) {
+      int until_failure = ranks.rank() == 1 ? message : -1;
+      (void)exclusive_scan(failing_rank{ranks, until_failure}, std::vector<effect<float>>(2));
+    });
+    for (int r = 0; r < 6; ++r) {
+      auto const& outcome = outcomes[static_cast<std::size_t>(r)];
+      ASSERT_TRUE(outcome) << r;
+      if (r == 1)
+        EXPECT_THROW(std::rethrow_exception(outcome), std::bad_alloc);
+      else
+        try {
+          std::rethrow_exception(outcome);
+        } catch (rank_failure const& failure) {
+          EXPECT_EQ(failure.rank(), 1) << r;
+        }
+    }
+  }
+}
+
 TEST(ExclusiveScan, RefusesOtherNumbersOfElements) {
   auto const outcomes = outcomes_on_ranks(3, [&](thread_rank const& ranks) {
     (void)exclusive_scan(ranks, std::vector<effect<float>>(ranks.rank() == 1 ? 2 : 3));

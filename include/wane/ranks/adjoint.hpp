@@ -144,24 +144,18 @@ void adjoint_by_states(Ranks const& ranks, agreed_call const& call, Op const& op
       forward.emplace(ranks, call.links, shard_parts(call.reports, cuts_of_run<Op>), call.shape,
                       call.sequences, starts->values, view<State, 4>());
     // A pass that may have to be repeated must not overwrite what it reads.
-    auto const& by_final = options.final_gradient.values;
+    auto& by_final = options.final_gradient.values;
     if (may_forget_gradients<Op> && by_final.data &&
-        by_final.data == options.initial_gradient.values.data) {
-      auto const& e = by_final.extent;
-      view<State, 4> const own = state_view<State>(kept.emplace(e[0], e[1], e[2], e[3])).values;
-      for (index n = 0; n < e[0]; ++n) copy_sequence(by_final, own, n);
-      options.final_gradient.values = own;
-    }
+        by_final.data == options.initial_gradient.values.data)
+      by_final = copied(by_final, kept);
   });
   if (forward) together(ranks, [&] { find_starts(*forward, op, given->options); });
   options.initial.positions = given->positions.data();
   constexpr bool early = may_forget_gradients<Op>;
   bool const wrong = pass_back_over_ranks(ranks, *starts, call, op, dy, gradients, options, early);
-  if constexpr (early) {
-    auto const all = gathered(ranks, static_cast<int>(wrong));
-    if (std::find(all.begin(), all.end(), 1) != all.end())
+  if constexpr (early)
+    if (on_any_rank(ranks, wrong))
       (void)pass_back_over_ranks(ranks, *starts, call, op, dy, gradients, options, false);
-  }
 }
 
 // An adjoint in which ranks hand on effects on gradients. Returns false, and has found nothing,
@@ -233,8 +227,7 @@ bool gradients_fade(Ranks const& ranks, agreed_call const& call, Op const& op,
     together(ranks, [&] {
       if (call.links.from.present()) fade = first_tokens(op, options, call.positions.data()) >= 0;
     });
-    auto const all = gathered(ranks, static_cast<int>(fade));
-    return std::find(all.begin(), all.end(), 0) == all.end();
+    return !on_any_rank(ranks, !fade);
   } else {
     return false;
   }
@@ -275,7 +268,9 @@ void sharded_adjoint(Ranks const& ranks, Op const& op, sequence_view<Out> output
     if constexpr (impl::has_effects<Op, State>) {
       // Gradients that are sums over all sequences are found for all at once.
       bool const at_once = !impl::goes_back_by_sequence<Op> && call.reports[0].packed;
-      if (!at_once && impl::hands_on_effects<Op, State>(call, impl::cuts_of_adjoint<Op>, 4) &&
+      if (!at_once &&
+          impl::hands_on_effects<Op, State>(call.reports, call.shape, impl::cuts_of_adjoint<Op>,
+                                            4) &&
           !impl::gradients_fade(ranks, call, op, options, shard) &&
           impl::adjoint_by_effects(ranks, call, op, dy, gradients, options, shard))
         return;

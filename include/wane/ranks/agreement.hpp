@@ -22,6 +22,13 @@ std::vector<T> gathered(Ranks const& ranks, T const& x) {
   return all;
 }
 
+// Whether something holds on one rank at least; all ranks learn it.
+template <rank_group Ranks>
+bool on_any_rank(Ranks const& ranks, bool here) {
+  auto const all = gathered(ranks, static_cast<int>(here));
+  return std::find(all.begin(), all.end(), 1) != all.end();
+}
+
 // How a rank came out of its work.
 struct rank_outcome {
   enum : int { done, failed, stopped } how = done;  // stopped: another rank had failed

@@ -43,14 +43,14 @@ inline bool effects_are_faster(std::vector<shard_report> const& all, transition_
 
 // Whether a call is to hand on effects.
 template <class Op, class State>
-bool hands_on_effects(agreed_call const& call, box_cuts const& may_cut, double passes) {
+bool hands_on_effects(std::vector<shard_report> const& reports, recurrence_shape const& shape,
+                      box_cuts const& may_cut, double passes) {
   if constexpr (has_effects<Op, State>) {
-    exchange const by = call.reports[0].exchange;
+    exchange const by = reports[0].exchange;
     double const drive = passes == 1 ? runs_for_drive(has_lags<Op>) : 1;
     return by == exchange::effects ||
            (by == exchange::chosen &&
-            effects_are_faster(call.reports, transition_form_of<Op>(call.shape), may_cut, passes,
-                               drive));
+            effects_are_faster(reports, transition_form_of<Op>(shape), may_cut, passes, drive));
   } else {
     return false;
   }
@@ -105,10 +105,10 @@ void find_effects(piece_effects<State>& effects, Op const& op, run_options<State
 
 // Whether the products of all transitions stay in range. All ranks have the same answer.
 template <class Ranks, class State>
-bool stay_in_range(Ranks const& ranks, piece_effects<State> const& effects) {
-  int all = 0;
-  for (int const of : gathered(ranks, effects.range())) all |= of;
-  return (all & 1) == 0 && (all & 6) != 6;
+bool stay_in_range(Ranks const& ranks, piece_effects<State>& effects) {
+  transition_range all;
+  for (transition_range const& of : gathered(ranks, effects.range())) all.add(of);
+  return all.stays();
 }
 
 // Finds the states that the sequences of links.from begin with, into `starts`, or returns false

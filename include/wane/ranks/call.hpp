@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/numbers/threads.hpp"
-#include "wane/core/recurrence/without_writes.hpp"
+#include "wane/ranks/has_effects.hpp"
 #include "wane/ranks/sharding.hpp"
 
 namespace wane::impl {
@@ -74,8 +74,7 @@ agreed_call agree_on_call(Ranks const& ranks, Op const& op, Options const& optio
   };
   gather(std::span(&own, 1), call.reports);
   check_same(call.reports);
-  for (shard_report const& r : call.reports)
-    call.starts_given = call.starts_given || (r.sequences > 0 && r.starts_given);
+  call.starts_given = starts_given(call.reports) != 0;
   call.links = links_of(call.reports, ranks.rank());
 
   auto const& [from, to] = call.links;

@@ -16,6 +16,16 @@ void copy_sequence(view<State const, 4> const& from, view<State, 4> const& to, i
       for (index j = 0; j < to.extent[3]; ++j) to(n, h, i, j) = from(n, h, i, j);
 }
 
+// Copies states into `memory`.
+template <class State>
+view<State const, 4> copied(view<State const, 4> const& from,
+                            std::optional<recurrent_state<State>>& memory) {
+  auto const& e = from.extent;
+  view<State, 4> const own = state_view<State>(memory.emplace(e[0], e[1], e[2], e[3])).values;
+  for (index n = 0; n < e[0]; ++n) copy_sequence(from, own, n);
+  return own;
+}
+
 // The initial states of a run, with positions of their own, because the final states may lie in the
 // same memory and have their positions written part by part.
 template <class State>
@@ -30,12 +40,8 @@ struct given_states {
     for (index n = 0; n < call.sequences; ++n)
       if (!call.links.from.holds(n) && from.initial.positions)
         positions[static_cast<std::size_t>(n)] = from.initial.positions[n];
-    if (keeps && from.initial.present() && from.initial.values.data == from.final.values.data) {
-      auto const& e = from.initial.values.extent;
-      view<State, 4> const own = state_view<State>(kept.emplace(e[0], e[1], e[2], e[3])).values;
-      for (index n = 0; n < e[0]; ++n) copy_sequence(from.initial.values, own, n);
-      options.initial.values = own;
-    }
+    if (keeps && from.initial.present() && from.initial.values.data == from.final.values.data)
+      options.initial.values = copied(from.initial.values, kept);
     options.initial.positions = positions.data();
   }
   given_states(given_states const&) = delete;

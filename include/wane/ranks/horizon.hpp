@@ -22,10 +22,11 @@ double log_of_fading(Token const& x, index i, index j) {
 // What is left of a state is negligible below 2^-100.
 inline constexpr double log_of_nothing = -69.4;
 
+enum class which_tokens { last, first };
+
 // The number of last tokens of the walks of a call that leave less than 2^-100 of any state before
 // them, or of first tokens, which leave as little of a gradient after them. -1 where more than
 // `most` would be needed, or seem to be.
-enum class which_tokens { last, first };
 template <scannable Op, class Options>
 index tokens_remembered(Op const& op, Options const& options, index const* positions, index most,
                         which_tokens which = which_tokens::last) {

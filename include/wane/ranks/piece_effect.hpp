@@ -72,6 +72,7 @@ void add_rows(State const* a, index terms, State const* b, index count, State* t
   for (; k < terms; ++k, ++a, b += count)
     for (index j = 0; j < count; ++j) to[j] = multiply_add(*a, b[j], to[j]);
 }
+
 // second = first and then second.
 template <class State>
 class effect_joiner {
@@ -127,6 +128,17 @@ class effect_joiner {
 
   transition_form form_;
   std::vector<State> row_;
+};
+
+// How large the numbers of T are, by which products of several T may leave the range although
+// states do not.
+struct transition_range {
+  bool infinite = false, underflows = false, grows = false;
+
+  void add(transition_range const& other) {
+    infinite |= other.infinite, underflows |= other.underflows, grows |= other.grows;
+  }
+  bool stays() const { return !infinite && !(underflows && grows); }
 };
 
 // The effects on the states of the sequences of a link, [sequences, heads], end to end.
@@ -191,17 +203,15 @@ class piece_effects {
     });
     if (forgets) keep_nan(op, options, link);
   }
-  // Whether products of these with others may leave the range although states do not: 1 where T is
-  // not finite, 2 where it underflowed, 4 where it grows. 2 and 4 together are 1, too.
-  int range() const {
-    constexpr real_type<State> much = 1000;
-    int range = 0;
-    each(const_cast<std::vector<State>&>(numbers), [&](effect const& e, index, index) {
+  transition_range range() {
+    transition_range range;
+    each(numbers, [&](effect const& e, index, index) {
       if (!e.is(kinds::maps)) return;
       std::for_each(e.T, e.E, [&](State const& x) {
         using std::abs;
-        range |= !(abs(x) <= std::numeric_limits<real_type<State>>::max()) ? 1 : 0;
-        range |= effect::underflowed(x) ? 2 : abs(x) > much ? 4 : 0;
+        auto const size = abs(x);
+        range.add({!(size <= std::numeric_limits<real_type<State>>::max()), effect::underflowed(x),
+                   size > 1000});
       });
     });
     return range;
@@ -234,7 +244,7 @@ class piece_effects {
                                 shard_link const& link, index columns, Initial const& initial) {
     without_writes<Op> const silent(op, columns);
     recurrence_shape const shape = silent.shape();
-    linked_states<State> states(link, options_sequences(op, options), shape, {});
+    linked_states<State> states(link, sequences_of(shape, options.packed), shape, {});
     for (index n = link.first; n < link.first + link.sequences; ++n)
       for (index h = 0; h < shape.heads; ++h)
         for (index i = 0; i < shape.rows; ++i)
@@ -243,10 +253,6 @@ class piece_effects {
     own.initial.values = own.final.values = states.values;
     run_by_table(silent, unread_outputs(shape), own);
     return states;
-  }
-  template <class Op>
-  static index options_sequences(Op const& op, run_options<State> const& options) {
-    return sequences_of(recurrence_shape(op.shape()), options.packed);
   }
 
   // Whether row i, or an element of it, seems to be reset.

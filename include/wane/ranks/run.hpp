@@ -141,14 +141,13 @@ void sharded_run(Ranks const& ranks, Op const& op, sequence_view<Out> output,
   std::optional<impl::given_states<State>> given;
   bool first_early = early;
   if constexpr (impl::has_effects<Op, State>) {
-    if (impl::hands_on_effects<Op, State>(call, impl::cuts_of_run<Op>, 1)) {
+    if (impl::hands_on_effects<Op, State>(call.reports, call.shape, impl::cuts_of_run<Op>, 1)) {
       bool fade = early && shard.exchange == exchange::chosen;
       impl::together(ranks, [&] {
         given.emplace(options, call, early);
         if constexpr (early) fade = fade && impl::fades(call, op, given->options);
       });
-      auto const fading = impl::gathered(ranks, static_cast<int>(fade));
-      bool const all_fade = std::find(fading.begin(), fading.end(), 0) == fading.end();
+      bool const all_fade = !impl::on_any_rank(ranks, !fade);
       if (!all_fade && impl::run_by_effects(ranks, call, op, output, given->options, shard)) {
         impl::give_start_positions(shard, given->positions);
         return;
@@ -158,11 +157,9 @@ void sharded_run(Ranks const& ranks, Op const& op, sequence_view<Out> output,
   }
   bool const wrong =
       impl::pass_over_ranks(ranks, call, op, output, options, shard, given, first_early);
-  if constexpr (early) {
-    auto const all = impl::gathered(ranks, static_cast<int>(wrong));
-    if (std::find(all.begin(), all.end(), 1) != all.end())
+  if constexpr (early)
+    if (impl::on_any_rank(ranks, wrong))
       (void)impl::pass_over_ranks(ranks, call, op, output, options, shard, given, false);
-  }
   impl::give_start_positions(shard, given->positions);
 }
 

@@ -85,9 +85,15 @@ struct shard_report {
   int continues = 0, starts_given = 0;
 };
 
+// Whether the states at the cuts are given. A rank without sequences has none, and nothing to say.
+inline int starts_given(std::vector<shard_report> const& all) {
+  auto const speaks = [](shard_report const& r) { return r.sequences > 0; };
+  auto const first = std::find_if(all.begin(), all.end(), speaks);
+  return first == all.end() ? 0 : first->starts_given;
+}
+
 // Throws wane::error for the first thing that a rank says otherwise than rank 0.
 inline void check_same(std::vector<shard_report> const& all) {
-  shard_report const* with_sequences = &all[0];
   for (std::size_t r = 1; r < all.size(); ++r) {
     shard_report const &is = all[r], &first = all[0];
     auto const same = [&](char const* what, auto a, auto b) {
@@ -108,10 +114,10 @@ inline void check_same(std::vector<shard_report> const& all) {
     same("an operator that forgets", is.forgets, first.forgets);
     same("sharding.parts", is.parts, first.parts);
     same("sharding.exchange", static_cast<int>(is.exchange), static_cast<int>(first.exchange));
-    // A rank without sequences has no states, and nothing to say.
-    if (is.sequences > 0 && with_sequences->sequences > 0)
-      same("sharding.start", is.starts_given, with_sequences->starts_given);
-    if (with_sequences->sequences == 0) with_sequences = &is;
+    if (is.sequences > 0)
+      require(is.starts_given == starts_given(all), "rank ", r, " has ",
+              is.starts_given ? "a sharding.start" : "no sharding.start",
+              ", a rank before it the opposite; all ranks with sequences must have one, or none");
     require(!is.continues || all[r - 1].sequences > 0, "rank ", r,
             " continues a sequence, but rank ", r - 1, " has none");
   }
