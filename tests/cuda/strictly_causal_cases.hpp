@@ -19,8 +19,8 @@ using wane::direction;
 using wane::index;
 
 // y_t = (w_t o S_{t-1})^T query_t + direct_t value_t,   S_t = w_t o S_{t-1} + key_t value_t^T.
-// Bare: w_t a factor, neither queries, keys nor direct.
-template <class T, bool Bare>
+// Bare: w_t a factor, neither queries, keys nor direct. Old: queries read S_{t-1}.
+template <class T, bool Bare, bool Old>
 struct reads_first {
   wane::sequence_view<T const> value, decay, key, query, direct;
 
@@ -28,7 +28,7 @@ struct reads_first {
     return {1, value.extent[1], 1, decay.extent[3], value.extent[3]};
   }
   struct token {
-    static constexpr bool is_strictly_causal = true;
+    static constexpr bool is_strictly_causal = true, reads_before_decay = Old;
     reads_first const& op;
     wane::place<> where;
 
@@ -79,7 +79,7 @@ struct inputs {
 };
 
 // Runs a case by sums over pairs, in double, and by the kernels in T.
-template <class T, bool Bare>
+template <class T, bool Bare, bool Old = false>
 struct causal_case {
   std::vector<index> starts;
   direction way;
@@ -122,8 +122,10 @@ struct causal_case {
             }
             for (index t = s + 1; t < count; ++t) {
               double const w = of(in.decay, token(t) * rows + i);
+              double const before = left;
               left *= Bare ? w : std::exp(w);
-              add(token(t) * columns + j, Bare ? left : of(in.query, token(t) * rows + i) * left);
+              add(token(t) * columns + j,
+                  (Bare ? 1 : of(in.query, token(t) * rows + i)) * (Old ? before : left));
             }
             add(time * columns + state, left);
           }
@@ -170,9 +172,10 @@ struct causal_case {
       return wane::sequence_view<T>(of.data(), 1, time, 1, columns);
     };
     auto const state = [&](T* at) { return wane::view<T, 4>(at, sequences, 1, rows, columns); };
-    reads_first<T, Bare> const op{tokens(std::as_const(x.value)), tokens(std::as_const(x.decay)),
-                                  tokens(std::as_const(x.key)), tokens(std::as_const(x.query)),
-                                  tokens(std::as_const(x.direct))};
+    reads_first<T, Bare, Old> const op{tokens(std::as_const(x.value)),
+                                       tokens(std::as_const(x.decay)), tokens(std::as_const(x.key)),
+                                       tokens(std::as_const(x.query)),
+                                       tokens(std::as_const(x.direct))};
     wane::run_options<T> options;
     options.direction = way;
     if (sequences > 1) options.packed = {starts};
@@ -183,7 +186,7 @@ struct causal_case {
     back.direction = way, back.packed = options.packed, back.initial = options.initial;
     back.final_gradient = {state(dy.data() + time * columns)};
     back.initial_gradient = {state(to.initial.data())};
-    typename reads_first<T, Bare>::gradients const receive{
+    typename reads_first<T, Bare, Old>::gradients const receive{
         tokens(to.value), tokens(to.decay), tokens(to.key), tokens(to.query), tokens(to.direct)};
     runner(op, outputs(dy), receive, back);
     EXPECT_LT(apart(y, by_pairs()), bound);
@@ -208,6 +211,8 @@ void expect_strictly_causal(Runner const& runner) {
          {std::vector<index>{0, 1}, {0, 40}, {0, 0, 1, 20, 21, 40, 40}}) {
       causal_case<T, false>{starts, way}.expect_right(runner, bound, of_gradients);
       causal_case<T, true>{starts, way}.expect_right(runner, bound, of_gradients);
+      causal_case<T, false, true>{starts, way}.expect_right(runner, bound, of_gradients);
+      causal_case<T, true, true>{starts, way}.expect_right(runner, bound, of_gradients);
     }
 }
 

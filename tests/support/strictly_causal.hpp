@@ -1,4 +1,4 @@
-// Any operator with tokens that read before they write.
+// Any operator with tokens that read before they write, and before their decay.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -12,6 +12,16 @@ struct strictly : Op {
 
   struct token : wane::token_of<Op> {
     static constexpr bool is_strictly_causal = true;
+  };
+  token at(wane::place<> where) const { return {Op::at(where)}; }
+};
+
+template <class Op>
+struct reads_old : Op {
+  explicit reads_old(Op const& op) : Op(op) {}
+
+  struct token : wane::token_of<Op> {
+    static constexpr bool reads_before_decay = true;
   };
   token at(wane::place<> where) const { return {Op::at(where)}; }
 };

@@ -28,6 +28,7 @@ constexpr float reset = -std::numeric_limits<float>::infinity();
 
 constexpr auto as_it_is = [](auto const& op) { return op; };
 constexpr auto reads_first = [](auto const& op) { return support::strictly(op); };
+constexpr auto reads_old = [](auto const& op) { return support::reads_old(op); };
 
 template <forgets Decay, erases Erase, class Made = decltype(as_it_is)>
 void expect_every_size(Made const& made = {}) {
@@ -55,6 +56,10 @@ TEST(AffineAdjoint, TokensThatReadBeforeTheyWrite) {
   expect_every_size<forgets::never, erases::no>(reads_first);
   expect_every_size<forgets::by_head, erases::yes>(reads_first);
   expect_every_size<forgets::by_row, erases::no>(reads_first);
+}
+TEST(AffineAdjoint, TokensThatReadBeforeTheirDecay) {
+  expect_every_size<forgets::by_head, erases::yes>(reads_old);
+  expect_every_size<forgets::by_row, erases::no>(reads_old);
 }
 
 // The delta rule with a direct term and plain factors, among them negative ones, zero and one.

@@ -16,12 +16,13 @@ using support::erases;
 using support::forgets;
 using support::index;
 using support::memory;
+using support::reads_old;
 using support::strictly;
 using support::tensor;
 
-// y_t = (w_t o S_{t-1})^T q_t + direct v_t (+ skip). The states are those of tokens that write
-// first.
-template <class Op>
+// y_t = (w_t o S_{t-1})^T q_t + direct v_t (+ skip), where Old without w_t. The states are those of
+// tokens that write first.
+template <bool Old, class Op>
 void define(Op const& op, tensor<double>& y) {
   wane::recurrence_shape const s = op.shape();
   wane::recurrent_state<double> state(op);
@@ -36,7 +37,8 @@ void define(Op const& op, tensor<double>& y) {
           double sum = x.direct() * x.value(j);
           if constexpr (wane::has_skip<decltype(x)>) sum += x.skip(j);
           for (index i = 0; i < s.rows; ++i)
-            sum += x.query(i) * wane::carried(wane::decay_of(x, i, j), now(i, j), 0.0);
+            sum += x.query(i) *
+                   (Old ? now(i, j) : wane::carried(wane::decay_of(x, i, j), now(i, j), 0.0));
           y(b, t, h, j) = sum;
         }
         wane::impl::advance(op, where, now, [](index, double) {});
@@ -44,14 +46,14 @@ void define(Op const& op, tensor<double>& y) {
 }
 
 // Expects a run and steps to agree with `define`.
-template <class Op, class Exact>
-void expect_defined(Op const& plain, Exact const& exact, double bound) {
+template <bool Old, class Op, class Exact>
+void expect_defined(Op const& op, Exact const& exact, double bound) {
   using T = wane::accumulate_type<Op>;
-  strictly<Op> const op(plain);
-  static_assert(wane::strictly_causal<wane::token_of<strictly<Op>>>);
+  static_assert(wane::strictly_causal<wane::token_of<Op>> &&
+                wane::reads_before_decay<wane::token_of<Op>> == Old);
   wane::recurrence_shape const s = op.shape();
   tensor<double> should_be(s.batch, s.time, s.heads, s.columns);
-  define(exact, should_be);
+  define<Old>(exact, should_be);
   tensor<T> whole(s.batch, s.time, s.heads, s.columns);
   tensor<T> streamed(s.batch, s.time, s.heads, s.columns);
   wane::run(op, whole.view());
@@ -65,6 +67,11 @@ void expect_defined(Op const& plain, Exact const& exact, double bound) {
     EXPECT_LE(near.both(), bound) << s.rows << " x " << s.columns << ", " << s.time << " tokens, "
                                   << (y == &whole ? "run" : "step");
   }
+}
+template <class Op, class Exact>
+void expect_defined(Op const& plain, Exact const& exact, double bound) {
+  expect_defined<false>(strictly<Op>(plain), exact, bound);
+  expect_defined<true>(reads_old<Op>(plain), exact, bound);
 }
 
 template <forgets Decay, erases Erase>

@@ -54,11 +54,15 @@ TEST(TwoWayAdjoint, NoStateIsWantedWhereDecaysHaveNoGradient) {
   auto const alike_and_first = [&](auto const& m, auto constant) {
     return support::strictly(alike(m, constant));
   };
+  auto const alike_and_old = [&](auto const& m, auto constant) {
+    return support::reads_old(alike(m, constant));
+  };
   for (auto [rows, columns] : {std::pair<index, index>{1, 1}, {3, 2}, {16, 16}, {17, 33}, {64, 65}})
     for (index time : {1, 3, 4, 5, 70}) {
       expect_near(never, time, rows, columns, {});
       expect_near(alike, time, rows, columns, {});
       expect_near(alike_and_first, time, rows, columns, {.way = direction::reverse});
+      expect_near(alike_and_old, time, rows, columns, {});
     }
   expect_near(alike, 150, 9, 20, {.starts = {0, 0, 1, 5, 80, 150}});
   expect_near(never, 150, 9, 20, {.way = direction::reverse, .starts = {0, 0, 1, 5, 80, 150}});

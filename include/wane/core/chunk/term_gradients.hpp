@@ -9,11 +9,12 @@ namespace wane::impl {
 
 // In row i of the state, every reader r (q_t, b_t, the cotangent after the chunk) is multiplied by
 // every writer x before it (k_s, a_s, the state before the chunk) and by the decays w between them:
-//   product = r w_{s+1} ... w_t x        (b_t reads before decay t: its product ends with w_{t-1})
+//   product = r w_{s+1} ... w_t x        (b_t reads before decay t: its product ends with w_{t-1};
+//                                         so does that of a query which reads the old state)
 // With p the gradient of that product, the reader receives p w_{s+1} ... w_t x, the writer receives
 // p w_{s+1} ... w_t r, and each decay w_n receives p times all factors but w_n (p times all factors
 // where decays are logs). Nothing is divided, and no gradient of a decay is a difference of sums.
-template <class Form, bool InLogs>
+template <class Form, reading Reading, bool InLogs>
 class term_gradients {
  public:
   using T = typename Form::scalar;
@@ -96,9 +97,12 @@ class term_gradients {
     vector back = arriving;
     unroll<tokens - (s < 0 ? 0 : s)>([&](auto n) WANE_INLINE_LAMBDA {
       constexpr int t = tokens - 1 - n;
-      vector const pair = of_query(t);
-      of_query_[t] = multiply_add(pair, faded[t + 1], of_query_[t]);
-      back = multiply_add(pair, query_[t], back);
+      auto const take_query = [&](vector const& read) WANE_INLINE_LAMBDA {
+        vector const pair = of_query(t);
+        of_query_[t] = multiply_add(pair, read, of_query_[t]);
+        back = multiply_add(pair, query_[t], back);
+      };
+      if constexpr (Reading != reading::old) take_query(faded[t + 1]);
       if constexpr (t > s) {
         if constexpr (fades && InLogs) back = back * decay_[t];
         if constexpr (fades) of_decay_[t] = multiply_add(faded[t], back, of_decay_[t]);
@@ -108,6 +112,7 @@ class term_gradients {
           of_read_[t] = multiply_add(read, faded[t], of_read_[t]);
           back = multiply_add(read, read_[t], back);
         }
+        if constexpr (Reading == reading::old) take_query(faded[t]);
       }
     });
     return back;

@@ -34,6 +34,8 @@ namespace wane {
 //                                               weights the value of the same token. Runners may
 //                                               add 0 times query . key of the token, which is NaN
 //                                               where a term is not finite.
+//   reads_before_decay                          a constant, absent: false. If true, the token is
+//                                               strictly causal, and its query reads S, not w o S.
 // at_column(j) is optional. It returns a token that answers for column j (or lanes) alone, so that
 // numbers which all rows of a column share are computed once. i may also be lanes of rows; runners
 // use them where all terms by row take lanes and the `layout` allows it.
@@ -76,7 +78,11 @@ concept has_skip = requires(Token x, Column j) {
 };
 
 template <class Token>
-concept strictly_causal = requires {
+concept reads_before_decay = requires {
+  requires Token::reads_before_decay;
+};
+template <class Token>
+concept strictly_causal = reads_before_decay<Token> || requires {
   requires Token::is_strictly_causal;
 };
 
@@ -125,6 +131,13 @@ WANE_INLINE decltype(auto) column_of(Token const& x, Column j) {
 
 namespace wane::impl {
 
+// The state that the query of a token reads: with what the token writes, faded, or as it was.
+enum class reading { written, faded, old };
+template <class Token>
+inline constexpr reading reading_of = reads_before_decay<Token> ? reading::old
+                                      : strictly_causal<Token>  ? reading::faded
+                                                                : reading::written;
+
 // The log decay of state element (i, j), where decays are logs.
 template <class Token, class Column>
 WANE_INLINE auto log_decay_of(Token const& x, index i, Column j) {
@@ -156,11 +169,13 @@ WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
     return no_decay{};
 }
 
-// The state element that the query reads: `after` the token, or w before for strictly causal
-// tokens.
+// The state element that the query reads: `after` the token, or for strictly causal tokens w
+// before, or `before`.
 template <class Token, class W, class V>
 WANE_INLINE V read_from(W w, V before, V after) {
-  if constexpr (strictly_causal<Token>)
+  if constexpr (reads_before_decay<Token>)
+    return before;
+  else if constexpr (strictly_causal<Token>)
     return carried(w, before, V(real_type<typename impl::scalar_of_value<V>::type>(0)));
   else
     return after;

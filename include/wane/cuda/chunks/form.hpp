@@ -24,7 +24,8 @@ struct chunk_form {
   static constexpr bool fades = fading_of<Token> != fading::none;
   static constexpr bool by_row = fading_of<Token> == fading::row;
   static constexpr bool in_logs = decays_in_logs<Token>;
-  static constexpr bool erases = has_erase<Token>, general = has_erase_write<Token>;
+  static constexpr bool erases = has_erase<Token>, general = has_erase_write<Token>,
+                        reads_old = reads_before_decay<Token>;
 
   // The place of a number in an array [token][column].
   WANE_INLINE static int value_at(int token, int column) {

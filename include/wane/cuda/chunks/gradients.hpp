@@ -21,7 +21,7 @@ class chunk_gradients {
   using Token = typename form::Token;
   using terms = chunk_terms<Config, Precision, M, Arguments>;
   using row_terms = typename terms::row_terms;
-  using of = term_gradients<gradient_form<Token>, form::in_logs>;
+  using of = term_gradients<gradient_form<Token>, reading_of<Token>, form::in_logs>;
   using Sink = sink_of<decltype(Arguments::gradients), Op>;
 
  public:

@@ -10,10 +10,10 @@ namespace wane::cuda::impl {
 
 // One thread of a block. The equations are those of core/chunk/micro_chunk.hpp. Decays enter as
 // ratios P_t / P_s, the product of the decays between tokens s < t. Where rows fade, a ratio
-// depends on the row and stands inside a sum over rows. There the pairs (t, s) are found by halves:
-// with m the last token of the first half of 16, 8, 4 or 2 tokens, P_t / P_s = (P_t / P_m) (P_m /
-// P_s). The first factor belongs to the term that reads, the second to the term that is written, so
-// all pairs are products of matrices.
+// depends on the row, inside a sum over rows. There the pairs (t, s) are found by halves: with m
+// the last token of the first half of 16, 8, 4 or 2 tokens, P_t / P_s = (P_t / P_m) (P_m / P_s).
+// The first factor goes to the term that reads, the second to the term that is written, so all
+// pairs are products of matrices.
 template <class Config, class Precision, machine M, class Arguments>
 class chunk_pairs {
   using form = chunk_form<Config, Precision, Arguments>;
@@ -135,9 +135,9 @@ class chunk_pairs {
       if constexpr (form::erases)
         arrays_.template put<stored>(form::at.faded_read, from,
                                      arrays_.template get<float>(form::at.read, from) * p);
+      float const query = arrays_.template get<float>(form::at.query, from), old = p;
       if (!how.alone) p *= w[t];
-      arrays_.template put<stored>(form::at.faded_query, from,
-                                   arrays_.template get<float>(form::at.query, from) * p);
+      arrays_.template put<stored>(form::at.faded_query, from, query * (form::reads_old ? old : p));
     });
     put_whole(i, whole, how);
     p = 1.f;
@@ -163,8 +163,8 @@ class chunk_pairs {
         float const stated = arrays_.template get<float>(form::at.decay, u);
         whole = form::in_logs ? whole + stated : whole * stated;
       });
-      float const own = how.alone ? 1.f : arrays_.template get<float>(form::at.factor, t);
-      arrays_.template put<float>(form::at.to_token, t, before * own);
+      float const w = how.alone ? 1.f : arrays_.template get<float>(form::at.factor, t);
+      arrays_.template put<float>(form::at.to_token, t, form::reads_old ? before : before * w);
       arrays_.template put<float>(form::at.before_token, t, before);
       arrays_.template put<float>(form::at.to_end, t, end);
       if (t == 0) put_whole(0, whole, how);
@@ -202,9 +202,9 @@ class chunk_pairs {
       if constexpr (form::erases)
         arrays_.template put<stored>(form::at.near_read, from,
                                      arrays_.template get<float>(form::at.read, from) * p);
+      float const query = arrays_.template get<float>(form::at.query, from), old = p;
       p *= arrays_.template get<float>(form::at.decay, from);
-      arrays_.template put<stored>(form::at.near_query, from,
-                                   arrays_.template get<float>(form::at.query, from) * p);
+      arrays_.template put<stored>(form::at.near_query, from, query * (form::reads_old ? old : p));
     }
     for (int t = form::tokens - 1; t >= 0; --t) {
       if (t & half) continue;
@@ -262,11 +262,11 @@ class chunk_pairs {
         arrays_.template put<float>(to, t * chunk_stride + s, product);
     }
   }
-  // Where a head fades: P_t / P_s for a query, P_{t-1} / P_s for an erase_read.
+  // Where a head fades: P_t / P_s, or P_{t-1} / P_s for what is read before its decay.
   WANE_INLINE float ratio(int t, int s, bool by_query) const {
     float p = 1.f;
     if constexpr (form::fades) {
-      int const end = by_query ? t : t - 1;
+      int const end = by_query && !form::reads_old ? t : t - 1;
       unroll<form::tokens>([&](auto u) WANE_INLINE_LAMBDA {
         float const w = arrays_.template get<float>(form::at.factor, u);
         if (u > s && u <= end) p *= w;

@@ -112,13 +112,19 @@ class chunk_walk {
           });
           warp_.add_reads(erased, products_.left_of(s), form::at.faded_read, row);
         });
+      if constexpr (form::reads_old)
+        if (reads)
+          warp_.for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
+            warp_.add_reads(read, products_.left_of(state + k * of_factor), form::at.faded_query,
+                            row);
+          });
       warp_.fade(state);
     }
     warp_.for_factors([&](auto k, int row) WANE_INLINE_LAMBDA {
       auto const s = products_.left_of(state + k * of_factor);
       if constexpr (form::erases)
         if (!alone) warp_.add_reads(erased, s, form::at.faded_read, row);
-      if (reads) warp_.add_reads(read, s, form::at.faded_query, row);
+      if (reads && !(alone && form::reads_old)) warp_.add_reads(read, s, form::at.faded_query, row);
     });
     token_fragments const value = warp_.columns_of(form::at.value);
     token_fragments written = value;

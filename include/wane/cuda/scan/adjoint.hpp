@@ -34,7 +34,8 @@ struct adjoint_arguments {
 // token to the first. Its tiles are those of the run in the opposite order. At the last token of a
 // sequence, c_{t+1} is replaced by the gradient of the final state. (Complex factors are
 // conjugates.) Where a token reads before it writes, g_t is the gradient of the decayed state and
-// c_{t+1} the gradient of what the token writes. The recurrence is the same.
+// c_{t+1} the gradient of what the token writes. The recurrence is the same. Where it reads before
+// its decay, g_t = c_{t+1} and c_t = w_t g_t + q_t dy_t.
 template <class Config, bool Packed, machine M, class Op, class Out, class Gradients, class State>
 class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>> {
   using base = tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, Gradients, State>>;
@@ -157,13 +158,21 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     E effect;
     for_tokens_backward(op, part, [&](int k, auto const& x, auto const& at) {
       auto const w = conjugate(row.decay(x));
-      V g = read_gradient(row, x, dy[k]);
       bool const ends = this->ends(k, at);
-      if (ends) g = add(g, final_gradient(at.sequence(), part, i));
-      V const c = carried(w, g, V(0));
+      V const read = read_gradient(row, x, dy[k]);
+      V const c = before_token(w, read, ends ? final_gradient(at.sequence(), part, i) : V(0));
       effect = ends ? reset_to(c) : then_token(effect, w, c);
     });
     return effect;
+  }
+
+  // Of the state after the token: what its query adds to the gradient c of what it writes.
+  WANE_HOST_DEVICE static V after_token(V read, V c) {
+    return reads_before_decay<Token> ? c : add(read, c);
+  }
+  // The gradient of the state before the token.
+  WANE_HOST_DEVICE static V before_token(auto const& w, V read, V c) {
+    return carried(w, after_token(read, c), reads_before_decay<Token> ? read : V(0));
   }
 
   WANE_HOST_DEVICE E& after_thread(index i) const {
@@ -211,7 +220,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
     V c = state_after(after_tokens, machine_.read_shared(this->before_tile(i)).drive);
     for_tokens_backward(op, part, [&](int k, auto const& x, auto const& at) {
       if (this->ends(k, at)) c = final_gradient(at.sequence(), part, i);
-      V const g = add(read_gradient(row, x, dy[k]), c);
+      V const of_read = read_gradient(row, x, dy[k]), g = after_token(of_read, c);
       V const written = strictly_causal<Token> ? c : g;
       auto const w = row.decay(x);
       V const decay_gradient = multiply(conjugate(decay_derivative(w, before[k])), g);
@@ -235,7 +244,7 @@ class scan_adjoint : tile_worker<Config, Packed, M, adjoint_arguments<Op, Out, G
       if constexpr (takes_elements<Sink, index, V>)
         sink_at(a_.gradients, op, at.at(part.batch, part.head))
             .element(this->column(part), element_gradient<V>{written, decay_gradient});
-      c = carried(conjugate(w), g, V(0));
+      c = before_token(conjugate(w), of_read, c);
       if (this->begins(k, at)) save_initial(at.sequence(), part, i, c);
     });
     return sums;

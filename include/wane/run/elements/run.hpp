@@ -12,8 +12,9 @@ namespace wane::impl {
 
 // Memories with rows and decays by element, whose terms by column can be read in lanes.
 template <class Op>
-concept runs_by_elements = scannable<Op> && !channelwise<Op> && !normalised_recurrence<Op> &&
-                           reads_lanes<Op> && decays_by_element<token_of<Op>>;
+concept runs_by_elements =
+    scannable<Op> && !channelwise<Op> && !normalised_recurrence<Op> && reads_lanes<Op> &&
+    decays_by_element<token_of<Op>> && !reads_before_decay<token_of<Op>>;
 
 // The vectors of columns and the most rows of a strip, and the tokens that it takes before the next
 // strip's turn. The tokens are few, so that they stay in cache until all strips have read them.

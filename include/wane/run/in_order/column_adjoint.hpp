@@ -20,6 +20,8 @@ class column_adjoint {
       decltype(widen<V>(decay_of(std::declval<Token>(), index{}, std::declval<Columns>())));
   // Whether the decays are computed once for a walk.
   static constexpr bool constant_decays = time_invariant<Op> && !decays_by_element<Token>;
+  // Whether a token reads the state before its decay.
+  static constexpr bool has_pending = has_erase<Token> || reads_before_decay<Token>;
   using Sink = sink_of<Gradients, Op>;
 
   column_adjoint(Op const& op, sequence_view<Out const> const& output_gradient,
@@ -49,8 +51,9 @@ class column_adjoint {
 
   // Takes the cotangent back through one token. Before the call, `cotangent` is dL/dS after the
   // next token, `later` the decay of the next token (1 at the end), and `pending` the gradient from
-  // its erase term. After the call, all three are those of this token. `before` and `after` are the
-  // states before and after this token. `sums` receives the gradients that are summed over columns.
+  // what it reads before its decay. After the call, all three are those of this token. `before` and
+  // `after` are the states before and after this token. `sums` receives the gradients that are
+  // summed over columns.
   template <class A>
   WANE_HOST_INLINE void backward(place<> at, V const* before, V const* after, V* cotangent,
                                  V* pending, decay_type* later, head_gradients<A>& sums) const {
@@ -69,9 +72,10 @@ class column_adjoint {
       V of_query = dy, arriving = V(T(0));
       if constexpr (has_query<Token>) of_query = multiply(V(conjugate(x.query(i))), dy);
       if constexpr (!strictly_causal<Token>) arriving = of_query;
-      if constexpr (has_erase<Token>) arriving = arriving + pending[i];
+      if constexpr (has_pending) arriving = arriving + pending[i];
       V const g = cotangent[i] = carried(conjugate(later[i]), cotangent[i], arriving);
-      if constexpr (strictly_causal<Token>) cotangent[i] = g + of_query;
+      if constexpr (reading_of<Token> == reading::faded) cotangent[i] = g + of_query;
+      if constexpr (has_pending) pending[i] = reads_before_decay<Token> ? of_query : V(T(0));
       decay_type const w = later[i] = decay(seen, i);
       V const decay_gradient = multiply(conjugate(decay_derivative(w, before[i])), cotangent[i]);
       if constexpr (has_key<Token>)
@@ -92,8 +96,8 @@ class column_adjoint {
     if constexpr (has_erase<Token>)
       for (index i = 0; i < rows_; ++i) {
         auto const read = x.erase_read(i);
-        pending[i] = V(T(0));  // where nothing is read, even if erase_cotangent is NaN
-        if (read != decltype(read)(0)) pending[i] = multiply(V(conjugate(read)), erase_cotangent);
+        if (read != decltype(read)(0))  // erase_cotangent may be NaN
+          pending[i] = multiply_add(V(conjugate(read)), erase_cotangent, pending[i]);
         sums.rows[static_cast<std::size_t>(i)].erase_read +=
             gathered<A>(multiply(conjugate(before[i]), erase_cotangent));
       }
@@ -110,9 +114,7 @@ class column_adjoint {
 
   // dL/dS of the initial state, from the arrays of the first token.
   V initial_gradient(index i, V const* cotangent, V const* pending, decay_type const* later) const {
-    V erased = V(T(0));
-    if constexpr (has_erase<Token>) erased = pending[i];
-    return carried(conjugate(later[i]), cotangent[i], erased);
+    return carried(conjugate(later[i]), cotangent[i], has_pending ? pending[i] : V(T(0)));
   }
 
  private:

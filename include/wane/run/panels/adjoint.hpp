@@ -131,7 +131,7 @@ class panels_adjoint {
     if constexpr (strictly_causal<Token>)
       for (int t = 0; t < tokens; ++t) pairs.query_key[t][t] = pairs.query_write[t][t] = T(0);
     for (index i = 0; i < row_blocks_; ++i)
-      term_gradients<form, decays_in_logs<Token>>::take(
+      term_gradients<form, reading_of<Token>, decays_in_logs<Token>>::take(
           replay_.terms(c) + i * form::terms * width,
           products_.data() + i * of_state::count * width, pairs, row_gradients_.data() + i * width,
           5 * padded_rows(), padded_rows());

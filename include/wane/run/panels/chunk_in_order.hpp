@@ -21,12 +21,12 @@ class chunk_in_order {
 
   // terms: those of the first token; the others follow `width` numbers apart. values:
   // [token][value_stride].
-  chunk_in_order(micro_chunk<T> const& chunk, term_array<T> const& terms, index rows, bool strictly,
+  chunk_in_order(micro_chunk<T> const& chunk, term_array<T> const& terms, index rows, reading reads,
                  T const* values, index value_stride)
       : chunk_(chunk),
         terms_(terms),
         rows_(rows),
-        strictly_(strictly),
+        reads_(reads),
         values_(values),
         value_stride_(value_stride) {}
 
@@ -119,7 +119,9 @@ class chunk_in_order {
     }
   }
   T read_from(int t, index i, T const* before, T const* after) const {
-    return strictly_ ? carry(t, i, before[i], T(0)) : after[i];
+    return reads_ == reading::written ? after[i]
+           : reads_ == reading::faded ? carry(t, i, before[i], T(0))
+                                      : before[i];
   }
   T output(int t, index j, T const* before, T const* after) const {
     T y = chunk_.has_direct ? chunk_.direct[t] * values_[t * value_stride_ + j] : T(0);
@@ -128,8 +130,9 @@ class chunk_in_order {
     return y;
   }
 
-  // `back` holds dL/dS after the next token, before its decay, and `pending` what the next token's
-  // erase_read adds; both are brought to this token. The state after it follows the one before.
+  // `back` holds dL/dS after the next token, before its decay, and `pending` what the next token
+  // adds that reads before its decay; both are brought to this token. The state after it follows
+  // the one before.
   void take_token_back(int t, index j, T const* before, T* back, T* pending, T dy,
                        gradients const& to) const {
     T const* const after = before + rows_;
@@ -140,9 +143,10 @@ class chunk_in_order {
     };
     for (index i = 0; i < rows_; ++i) {
       T const of_query = term(query_term, t, i) * dy;
-      T const arriving = pending[i] + (strictly_ ? T(0) : of_query);
+      T const arriving = pending[i] + (reads_ == reading::written ? of_query : T(0));
       T const g = t + 1 < chunk_.count ? carry(t + 1, i, back[i], arriving) : back[i] + arriving;
-      back[i] = strictly_ ? g + of_query : g;
+      back[i] = reads_ == reading::faded ? g + of_query : g;
+      pending[i] = reads_ == reading::old ? of_query : T(0);
       of_value = multiply_add(term(key_term, t, i), g, of_value);
       if constexpr (fades)
         row(0, i) += (to.in_logs ? carry(t, i, before[i], T(0)) : before[i]) * back[i];
@@ -157,7 +161,7 @@ class chunk_in_order {
     if constexpr (erases)
       for (index i = 0; i < rows_; ++i) {
         T const read = term(erase_read_term, t, i);
-        pending[i] = read == T(0) ? T(0) : read * of_erased;
+        if (read != T(0)) pending[i] = multiply_add(read, of_erased, pending[i]);
         row(3, i) += before[i] * of_erased;
       }
     if (chunk_.has_direct) of_value = multiply_add(chunk_.direct[t], dy, of_value);
@@ -167,7 +171,7 @@ class chunk_in_order {
   micro_chunk<T> const& chunk_;
   term_array<T> terms_;
   index rows_;
-  bool strictly_;
+  reading reads_;
   T const* values_;
   index value_stride_;
 };

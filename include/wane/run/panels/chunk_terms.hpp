@@ -71,14 +71,14 @@ struct terms_in_arrays {
 
 // Products of queries, and of erase_reads, of token t with keys or erase_writes of token s, summed
 // over rows. s is t or less for queries, and less than t for erase_reads.
-template <class Form, bool Strictly>
+template <class Form, reading Reading>
 struct pair_sums {
   using T = typename Form::scalar;
   using vector = typename Form::vector;
   static constexpr int width = Form::width, tokens = micro_tokens;
   // The least number of tokens between a query and the keys that it meets. A token that reads
   // before it writes does not meet its own key; their product is 0.
-  static constexpr int reads_earlier = Strictly ? 1 : 0;
+  static constexpr int reads_earlier = Reading == reading::written ? 0 : 1;
   static constexpr int inclusive = tokens * (tokens + 1) / 2, strict = inclusive - tokens;
   static constexpr int kinds = Form::erasing == erasing::general ? 2 : 1;
   static constexpr int used = inclusive + (Form::erasing == erasing::none ? 0 : strict);
@@ -110,15 +110,15 @@ struct pair_sums {
 // vectors of the rows of token t from i on. If `terms` is given, it receives the
 // terms as they are, not faded: [row / width][kind][token][width]. x is a copy that no store can
 // change.
-template <class Form, bool Strictly, class Source, class T = typename Form::scalar>
+template <class Form, reading Reading, class Source, class T = typename Form::scalar>
 [[gnu::noinline]] void make_chunk(Source const x, index rows, T* reads, T* writes, T* terms,
                                   micro_chunk<T>& chunk) {
   using vector = typename Form::vector;
   constexpr int width = Form::width, tokens = micro_tokens;
   constexpr bool fades = Form::fading != fading::none, erases = Form::erasing != erasing::none;
-  constexpr bool general = Form::erasing == erasing::general;
+  constexpr bool general = Form::erasing == erasing::general, reads_old = Reading == reading::old;
   vector const one(T(1)), zero(T(0));
-  using pair_sums = impl::pair_sums<Form, Strictly>;
+  using pair_sums = impl::pair_sums<Form, Reading>;
   pair_sums sum;
   split_decay<vector> all{one, zero};
   vector factor[tokens];
@@ -162,17 +162,19 @@ template <class Form, bool Strictly, class Source, class T = typename Form::scal
         vector faded = written[s];
         unroll<tokens - s>([&](auto n) WANE_INLINE_LAMBDA {
           constexpr int t = s + n;
+          auto const answer = [&]() WANE_INLINE_LAMBDA {
+            auto& product = sum.sum[kind][pair_sums::of_query(t, s)];
+            product = multiply_add(query[t], faded, product);
+          };
           if constexpr (t > s) {
             if constexpr (erases) {
               auto& product = sum.sum[kind][pair_sums::of_read(t, s)];
               product = multiply_add(erase_read[t], faded, product);
             }
+            if constexpr (reads_old) answer();
             if constexpr (fades) faded = faded * factor[t];
           }
-          if constexpr (t >= s + pair_sums::reads_earlier) {
-            auto& product = sum.sum[kind][pair_sums::of_query(t, s)];
-            product = multiply_add(query[t], faded, product);
-          }
+          if constexpr (!reads_old && t >= s + pair_sums::reads_earlier) answer();
         });
         faded.store(to + s * width);
       });
@@ -183,8 +185,12 @@ template <class Form, bool Strictly, class Source, class T = typename Form::scal
     unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
       if constexpr (erases)
         (t == 0 ? erase_read[t] : erase_read[t] * passed).store(reads + (tokens + t) * width);
+      auto const put_query = [&]() WANE_INLINE_LAMBDA {
+        (fades ? query[t] * passed : query[t]).store(reads + t * width);
+      };
+      if constexpr (reads_old) put_query();
       if constexpr (fades) passed = t == 0 ? factor[t] : passed * factor[t];
-      (fades ? query[t] * passed : query[t]).store(reads + t * width);
+      if constexpr (!reads_old) put_query();
     });
     if constexpr (Form::fading == fading::row) {
       all.whole.store(writes + Form::keys * width);

@@ -83,14 +83,14 @@ class term_gatherer {
       chunk.has_direct = true;
       for (int t = 0; t < count; ++t) chunk.direct[t] = T(x[static_cast<std::size_t>(t)].direct());
     }
-    constexpr bool strictly = strictly_causal<Token>;
+    constexpr reading reads_from = reading_of<Token>;
     if constexpr (rows_in_lanes)
       if (in_lanes_ && count == tokens && rows_ % width == 0) {
-        make_chunk<form, strictly>(terms_in_lanes{*this, x}, rows_, reads, writes, terms, chunk);
+        make_chunk<form, reads_from>(terms_in_lanes{*this, x}, rows_, reads, writes, terms, chunk);
         return chunk;
       }
     terms_in_arrays<form> const source{read(x, count, arrays)};
-    make_chunk<form, strictly>(source, rows_, reads, writes, terms, chunk);
+    make_chunk<form, reads_from>(source, rows_, reads, writes, terms, chunk);
     return chunk;
   }
 

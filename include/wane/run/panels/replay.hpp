@@ -113,8 +113,7 @@ class replay {
   chunk_in_order<form> in_order(walk const& w, index c) const {
     auto const terms =
         gather_.read(gather_.tokens_at(w, c * tokens), chunks_[c].count, arrays_.data());
-    return {chunks_[c], terms,   rows_, strictly_causal<typename gatherer::Token>,
-            written(c), columns_};
+    return {chunks_[c], terms, rows_, reading_of<typename gatherer::Token>, written(c), columns_};
   }
   // Columns behind the last, which pad the rows, become zero.
   [[gnu::noinline]] void advance_in_order(walk const& w, index c, index first, index last,

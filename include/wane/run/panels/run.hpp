@@ -135,7 +135,7 @@ class panel_runner {
                                   T* out) {
     auto const terms =
         gather_.read(gather_.tokens_at(w, c * tokens), chunks_[c].count, arrays_.data());
-    chunk_in_order<form>(chunks_[c], terms, rows_, strictly_causal<token_of<Op>>, value, columns_)
+    chunk_in_order<form>(chunks_[c], terms, rows_, reading_of<token_of<Op>>, value, columns_)
         .advance(0, count, state, state, count, out);
   }
   [[gnu::noinline]] bool finite(micro_chunk<T> const& chunk, T const* state, index count,

@@ -84,7 +84,7 @@ class token_panel {
         columns.value[r] = columns.value[r] - columns.erased[r];
       });
     for (index i = 0; i < rows; i += rows_at_once)
-      write_token<form, strictly_causal<Token>>(rows_of(x, state, i, j), columns);
+      write_token<form, reading_of<Token>>(rows_of(x, state, i, j), columns);
     unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
       output_.write(at, lanes<width>{j + r * width}, quotient(columns.y[r], vector(divisor)));
     });
@@ -114,7 +114,7 @@ class token_panel {
         v.store(to), (has_direct<Token> ? direct * v : vector(T(0))).store(to + width);
       });
       for (index i = 0; i < state.extent[0]; i += rows_at_once)
-        write_rows<form, strictly_causal<Token>>(rows_of(x, state, i, j), columns, value_and_y_);
+        write_rows<form, reading_of<Token>>(rows_of(x, state, i, j), columns, value_and_y_);
       sequence_view<Out> const output = output_;
       for_vectors([&](auto at_columns, T const* from) WANE_INLINE_LAMBDA {
         output.write(at, at_columns, quotient(vector::load(from + width), vector(divisor)));

@@ -85,7 +85,7 @@ WANE_HOST_INLINE V carried_row(split_decay<V> const& w, V before, V add, auto ma
 }
 
 // Takes some rows of the state to after the token, and adds what its query reads from them.
-template <class Form, bool Strictly, int R, class T = typename Form::scalar>
+template <class Form, reading Reading, int R, class T = typename Form::scalar>
 [[gnu::noinline]] void write_token(token_rows_of_state<T> const& all,
                                    token_columns<Form, R>& columns) {
   token_rows_of_state<T> rows = all;
@@ -117,7 +117,8 @@ template <class Form, bool Strictly, int R, class T = typename Form::scalar>
           vector const next = carry(b);
           next.store(rows.state + r * width);
           vector read = next;
-          if constexpr (Strictly) read = carry(vector(T(0)));
+          if constexpr (Reading == reading::faded) read = carry(vector(T(0)));
+          if constexpr (Reading == reading::old) read = before;
           own.y[r] = multiply_add(query, read, own.y[r]);
         });
       }
@@ -140,7 +141,7 @@ struct many_columns {
 // columns: the state is read in order, and rows that lie a multiple of half a page apart do not
 // wait for each other's stores. value_and_y holds a vector of values for the first columns, their
 // outputs so far, the values of the next vector, and so on.
-template <class Form, bool Strictly, class T = typename Form::scalar>
+template <class Form, reading Reading, class T = typename Form::scalar>
 [[gnu::noinline]] void write_rows(token_rows_of_state<T> const& all, many_columns const& columns,
                                   T* value_and_y) {
   token_rows_of_state<T> rows = all;
@@ -170,7 +171,9 @@ template <class Form, bool Strictly, class T = typename Form::scalar>
         vector const next = carried_row<Form>(w[n], before[n], key[n] * v, may_reset);
         store(state + n * stride + j, next);
         vector read = next;
-        if constexpr (Strictly) read = carried_row<Form>(w[n], before[n], vector(T(0)), may_reset);
+        if constexpr (Reading == reading::faded)
+          read = carried_row<Form>(w[n], before[n], vector(T(0)), may_reset);
+        if constexpr (Reading == reading::old) read = before[n];
         sum = multiply_add(query[n], read, sum);
       });
       sum.store(y);

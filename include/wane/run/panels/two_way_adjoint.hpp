@@ -201,7 +201,7 @@ class two_way_adjoint {
         std::copy_n(of_queries_.data() + c * products_of_chunk() + at, tokens * width,
                     products + of_state::of_query * width);
       std::copy_n(of_keys_.data() + at, tokens * width, products + of_state::of_key * width);
-      term_gradients<form, decays_in_logs<Token>>::take(
+      term_gradients<form, reading_of<Token>, decays_in_logs<Token>>::take(
           terms_.data() + i * form::terms * width, products, pairs,
           row_gradients_.data() + i * width, 5 * padded_rows(), padded_rows());
     }
