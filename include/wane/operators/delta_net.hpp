@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gates/gated.hpp"
+#include "wane/operators/gates/fading_terms.hpp"
+#include "wane/operators/parts/own_tensors.hpp"
 
 namespace wane {
 
@@ -16,6 +17,22 @@ struct delta_inputs {
   impl::named<"strength", token_view<Io const>> strength = {};
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
+template <class Io>
+struct strength_of {
+  token_view<Io const> strength;
+  WANE_INLINE static void each(auto& of, auto const& visit) {
+    visit(of_tokens(), "strength", of.strength);
+  }
+};
+
+}  // namespace wane::impl
+
+namespace wane {
+
 // S_t = D S_{t-1} + beta_t k_t (v_t - k_t^T D S_{t-1})^T,   y_t = scale S_t^T q_t,   D = diag(e^g)
 //
 //   wane::delta_net<float> const memory({.query = q, .key = k, .value = v, .strength = beta},
@@ -25,9 +42,9 @@ struct delta_inputs {
 // The gate may be absent (no_gate), of heads or of rows. The
 // state is [B, H, K, V].
 template <class Io, any_gate Gate = no_gate, class Accumulate = widened<Io>>
-class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
+class delta_net : public impl::memory_with<impl::strength_of<Io>, Io, Gate, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
-  using gated = impl::gated_memory<Io, Gate, Accumulate>;
+  using own = impl::strength_of<Io>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
@@ -38,27 +55,13 @@ class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
   template <class Given = Gate>
   delta_net(std::type_identity_t<delta_inputs<Io>> const& in, Given const& gate,
             keyed_options const& options = {})
-      : gated(impl::keyed_tensors_of<Io>(in), impl::gate_from<Gate>(gate), options),
-        strength_(in.strength) {}
+      : impl::memory_with<own, Io, Gate, Accumulate>(impl::keyed_tensors_of<Io>(in),
+                                                     own{in.strength}, impl::gate_from<Gate>(gate),
+                                                     options) {}
 
-  void check_inputs() const {
-    gated::check_inputs();
-    check("strength", strength_, this->shape());
-  }
-
-  template <class Moved>
-  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
-    gated::move_tensors(moved), strength_ = moved.whole(strength_);
-  }
-
-  WANE_INLINE void each_row(place<> where, auto const& visit) const {
-    gated::each_row(where, visit);
-    visit_number(visit, strength_.element(where));
-  }
-
-  struct token : keyed::terms, impl::gate_terms<Accumulate, Gate> {
+  struct token : keyed::terms, impl::fading_terms<Accumulate, Gate> {
     using keyed::terms::where;
-    Accumulate strength, decay_of_head;
+    Accumulate strength;
 
     WANE_INLINE auto key(auto i) const {
       auto const k = keyed::terms::key(i);
@@ -66,24 +69,14 @@ class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
     }
     WANE_INLINE auto erase_read(auto i) const {
       auto const k = keyed::terms::key(i);
-      return multiply(k, decltype(k)(decay_at(i)));
-    }
-    // e^g in row i.
-    WANE_INLINE auto decay_at(auto i) const {
-      if constexpr (row_gate<Gate>)
-        return factor_of(decay_from_log(this->log_decay(i)));
-      else
-        return decay_of_head;
+      return multiply(k, decltype(k)(this->factor(i)));
     }
   };
   template <class Sums = own_sums>
   WANE_INLINE token at(place<> where, Sums const& sums = {}) const {
-    token x{this->terms_at(where, sums),
+    return {this->terms_at(where, sums),
             {this->gate_, where},
-            static_cast<Accumulate>(strength_.read(where)),
-            Accumulate(1)};
-    if constexpr (head_gate<Gate>) x.decay_of_head = factor_of(decay_from_log(x.log_decay()));
-    return x;
+            static_cast<Accumulate>(this->own_.strength.read(where))};
   }
 
   // Any may be absent; log_decay has the shape of the gate.
@@ -96,13 +89,9 @@ class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
     impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(recurrence_shape const& shape) const {
-      impl::check_keyed(*this, shape);
-      check_if_present("the gradient of strength", strength, shape);
-      impl::check_gate_gradient(log_decay, shape);
+      impl::check_gradients_with<own>(*this, shape);
     }
-    wane::layout layout() const {
-      return layout_of(query, key, value) & impl::layout_of_gate(log_decay);
-    }
+    wane::layout layout() const { return impl::layout_of_gradients_with<own>(*this); }
 
     struct sink {
       gradients const& to;
@@ -113,30 +102,23 @@ class delta_net : public impl::gated_memory<Io, Gate, Accumulate> {
       template <class V>
       WANE_INLINE void all(all_gradients<V> const& g) const {
         token const x = op.at(where);
-        row_sum<V> by_strength, head;
+        impl::decay_gradient<Gate, V> by_decay{g.whole.decay};
+        row_sum<V> by_strength;
         for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
           auto const k = x.keyed::terms::key(i), by_key = row_at(g.key, i);
           using Row = std::remove_const_t<decltype(k)>;
-          Row const w(x.decay_at(i)), zero(V(0));
-          // A reset reads nothing: its gradient is 0 even where the product would be NaN.
-          Row const read = where_zero(w, zero, w * row_at(g.erase_read, i));
+          Row const read = x.through_factor(i, row_at(g.erase_read, i));
           by_strength.add(k, by_key);
-          if constexpr (row_gate<Gate>)
-            to.log_decay.write(where, i, multiply_add(k, read, row_at(g.decay, i)));
-          else
-            head.add(k, read);
+          by_decay.give(to.log_decay, where, i, row_at(g.decay, i), k, read);
           set_row(g.key, i, multiply_add(Row(x.strength), by_key, read));
         });
         op.give_rows(x, to.query, to.key, g);
         to.strength.write(where, by_strength.total());
-        if constexpr (head_gate<Gate>) to.log_decay.write(where, g.whole.decay + head.total());
+        by_decay.give(to.log_decay, where);
       }
     };
     WANE_INLINE sink at(delta_net const& op, place<> where) const { return {*this, op, where}; }
   };
-
- private:
-  token_view<Io const> strength_;
 };
 
 template <class Gate>

@@ -118,8 +118,8 @@ class keyed_memory {
   template <class V>
   WANE_INLINE void give_rows(terms const& x, sequence_view<Io> const& to_query,
                              sequence_view<Io> const& to_key, all_gradients<V> const& g) const {
-    give(x, in_.query, to_query, g.query, g.in_lanes, x.query_factor, scale_);
-    give(x, in_.key, to_key, g.key, g.in_lanes, x.key_factor, Accumulate(1));
+    give_row(x, in_.query, to_query, g.query, g.in_lanes, x.query_factor, scale_);
+    give_row(x, in_.key, to_key, g.key, g.in_lanes, x.key_factor);
   }
 
  protected:
@@ -141,9 +141,6 @@ class keyed_memory {
   void check_data(char const* name, sequence_view<Io const> const& x) const {
     require(x.data || shape().time == 0, name, " has no data; it must point to its values");
   }
-  keyed_tensors<Io> in_;
-
- private:
   // 1/sqrt(|x|^2 + epsilon) where rows are normalised.
   template <class Sums>
   WANE_INLINE Accumulate length_factor(sequence_view<Io const> const& x, place<> at,
@@ -154,6 +151,33 @@ class keyed_memory {
     else
       return over_length(x, at, sums);
   }
+  // Adjoint of x f, f = scale / sqrt(|x|^2 + epsilon): removes the part of the gradient along x.
+  template <class V>
+  WANE_HOST_CALL void give_row(terms const& x, sequence_view<Io const> const& from,
+                               sequence_view<Io> const& to, V const* gradient, bool in_lanes,
+                               Accumulate factor, Accumulate scale = Accumulate(1)) const {
+    if (!to.data) return;
+    auto const row = [&](auto i) WANE_INLINE_LAMBDA {
+      return convert<Accumulate>(from.read(x.shared(), i));
+    };
+    Accumulate along(0);
+    if (normalise_ && scale != Accumulate(0)) {
+      row_sum<Accumulate> sum;
+      for_row_lanes<Accumulate>(in_lanes, from.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
+        sum.add(row(i), row_at(gradient, i));
+      });
+      Accumulate const over_length = factor / scale;
+      along = sum.total() * over_length * over_length;
+    }
+    for_row_lanes<Accumulate>(in_lanes, from.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
+      auto const g = row_at(gradient, i);
+      using Row = std::remove_const_t<decltype(g)>;
+      to.write(x.where, i, Row(factor) * (g - Row(along) * row(i)));
+    });
+  }
+  keyed_tensors<Io> in_;
+
+ private:
   // Pure: the compiler leaves out a length that is not used, such as that of a query where only the
   // key is read.
   [[gnu::pure]] WANE_HOST_CALL Accumulate over_length(sequence_view<Io const> const& x,
@@ -182,31 +206,6 @@ class keyed_memory {
       }
     }
     return Accumulate(1) / sqrt(square);
-  }
-
-  // Adjoint of x f, f = scale / sqrt(|x|^2 + epsilon): removes the part of the gradient along x.
-  template <class V>
-  WANE_HOST_CALL void give(terms const& x, sequence_view<Io const> const& from,
-                           sequence_view<Io> const& to, V const* gradient, bool in_lanes,
-                           Accumulate factor, Accumulate scale) const {
-    if (!to.data) return;
-    auto const row = [&](auto i) WANE_INLINE_LAMBDA {
-      return convert<Accumulate>(from.read(x.shared(), i));
-    };
-    Accumulate along(0);
-    if (normalise_ && scale != Accumulate(0)) {
-      row_sum<Accumulate> sum;
-      for_row_lanes<Accumulate>(in_lanes, from.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
-        sum.add(row(i), row_at(gradient, i));
-      });
-      Accumulate const over_length = factor / scale;
-      along = sum.total() * over_length * over_length;
-    }
-    for_row_lanes<Accumulate>(in_lanes, from.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
-      auto const g = row_at(gradient, i);
-      using Row = std::remove_const_t<decltype(g)>;
-      to.write(x.where, i, Row(factor) * (g - Row(along) * row(i)));
-    });
   }
 
   Accumulate scale_, epsilon_;

@@ -79,6 +79,12 @@ void sum_over_groups(std::type_identity_t<sequence_view<Io const>> from, sequenc
 
 namespace wane::impl {
 
+// The options with a scale of 1 where there is none.
+inline keyed_options with_scale_or_one(keyed_options options) {
+  options.scale = options.scale.value_or(1);
+  return options;
+}
+
 // Queries, keys and values as a memory holds them.
 template <class Io>
 struct keyed_tensors {

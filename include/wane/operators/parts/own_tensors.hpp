@@ -1,0 +1,108 @@
+// memory_with: a keyed memory with a gate and further tensors, which its operator lists once.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/operators/gates/gated.hpp"
+
+namespace wane::impl {
+
+// The shapes of further tensors: [B, T, G, K] as the keys, [B, T, H, V], [B, T, H] and [H, K].
+struct of_rows {};
+struct of_columns {};
+struct of_tokens {};
+struct of_heads {};
+
+// Own is an aggregate of views. Own::each(of, visit) calls visit(shape, "name", of.name) for each
+// of its tensors, where `of` is the aggregate, or gradients with members of the same names.
+template <class Own, class Io, any_gate Gate, class Accumulate>
+class memory_with : public gated_memory<Io, Gate, Accumulate> {
+  using gated = gated_memory<Io, Gate, Accumulate>;
+
+ public:
+  // Throws wane::error when the shapes do not fit, or an option is out of range.
+  memory_with(keyed_tensors<Io> const& in, Own const& own, Gate const& gate,
+              keyed_options const& options)
+      : gated(in, gate, options), own_(own) {
+    Own::each(own_, [&](auto shape, char const* name, auto const& x) {
+      if constexpr (std::is_same_v<decltype(shape), of_rows>) this->check_rows(name, x);
+      if constexpr (std::is_same_v<decltype(shape), of_heads>)
+        require(
+            !x.data || (x.extent[0] == this->shape().heads && x.extent[1] == this->shape().rows),
+            name, " has shape [", x.extent[0], ", ", x.extent[1], "]; it must be [H, K] = [",
+            this->shape().heads, ", ", this->shape().rows, "]");
+    });
+  }
+
+  void check_inputs() const {
+    gated::check_inputs();
+    Own::each(own_, [&](auto shape, char const* name, auto const& x) {
+      if constexpr (std::is_same_v<decltype(shape), of_rows>)
+        this->check_data(name, x);
+      else if constexpr (!std::is_same_v<decltype(shape), of_heads>)
+        check(name, x, this->shape());
+    });
+  }
+  wane::layout layout() const { return gated::layout() & layout_of_own<Own>(own_); }
+
+  template <class Moved>
+  WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
+    gated::move_tensors(moved);
+    Own::each(own_, [&](auto shape, char const*, auto& x) WANE_INLINE_LAMBDA {
+      if constexpr (std::is_same_v<decltype(shape), of_columns>)
+        x = moved.by_column(x);
+      else
+        x = moved.whole(x);
+    });
+  }
+
+  WANE_INLINE void each_row(place<> where, auto const& visit) const {
+    gated::each_row(where, visit);
+    Own::each(own_, [&](auto shape, char const*, auto const& x) WANE_INLINE_LAMBDA {
+      if constexpr (std::is_same_v<decltype(shape), of_rows>)
+        visit(x.element(this->shared_of(where), 0), x.extent[3]);
+      if constexpr (std::is_same_v<decltype(shape), of_columns>)
+        visit(x.element(where, 0), x.extent[3]);
+      if constexpr (std::is_same_v<decltype(shape), of_tokens>)
+        visit_number(visit, x.element(where));
+    });
+  }
+
+ protected:
+  // Row i of a further tensor, in the place of the keys.
+  WANE_INLINE auto own_row(sequence_view<Io const> const& x, place<> where, auto i) const {
+    return convert<Accumulate>(x.read(this->shared_of(where), i));
+  }
+  Own own_;
+};
+
+// The layout of further tensors, or of their gradients.
+template <class Own>
+layout layout_of_own(auto const& of) {
+  wane::layout all{true, true, true};
+  Own::each(of, [&](auto, char const*, auto const& x) {
+    if constexpr (requires { layout_of(x); }) all = all & layout_of(x);
+  });
+  return all;
+}
+
+// Throws wane::error where a gradient that is present does not fit, and the layout of gradients:
+// those of query, key, value, log_decay and the tensors of Own. Parameters are checked elsewhere.
+template <class Own>
+void check_gradients_with(auto const& to, recurrence_shape const& shape) {
+  check_keyed(to, shape);
+  check_gate_gradient(to.log_decay, shape);
+  Own::each(to, [&](auto kind, char const* name, auto const& x) {
+    std::string const what = std::string("the gradient of ") + name;
+    if constexpr (std::is_same_v<decltype(kind), of_rows>)
+      check_if_present(what.c_str(), x, shape_of_rows(shape));
+    else if constexpr (!std::is_same_v<decltype(kind), of_heads>)
+      check_if_present(what.c_str(), x, shape);
+  });
+}
+template <class Own>
+wane::layout layout_of_gradients_with(auto const& to) {
+  return layout_of(to.query, to.key, to.value) & layout_of_gate(to.log_decay) &
+         layout_of_own<Own>(to);
+}
+
+}  // namespace wane::impl
