@@ -34,11 +34,10 @@ TYPED_TEST(GatedDeltaNet2, IsItsFormula) {
       auto const k = in.template direction<double>(in.key, b, t, h);
       state.fade(in.template decay<double>(b, t, h));
       auto const found = state.read(support::product(row(in.rate), k));
-      state.write(k, support::difference(
-                         support::product(row(std::as_const(write_gate).view()), row(in.value)),
-                         found));
-      return state.read(
-          support::times(in.scale, in.template direction<double>(in.query, b, t, h)));
+      state.write(
+          k, support::difference(
+                 support::product(row(std::as_const(write_gate).view()), row(in.value)), found));
+      return state.read(support::times(in.scale, in.template direction<double>(in.query, b, t, h)));
     };
     c.expect(gated_delta_net2<TypeParam>({.query = c.query,
                                           .key = c.key,

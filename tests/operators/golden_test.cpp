@@ -1,14 +1,11 @@
 // The memories equal values computed by flash-linear-attention and mamba-ssm (golden/README.md).
 // SPDX-License-Identifier: MIT
+#include "support/golden.hpp"
+
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
 
-#include "support/nearness.hpp"
 #include "support/tensor.hpp"
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
@@ -22,34 +19,13 @@ namespace {
 
 using wane::index;
 
-using table = std::map<std::string, std::vector<float>>;
-
-table read(char const* name) {
-  std::ifstream file(std::filesystem::path(__FILE__).parent_path() / "golden" / name);
-  table found;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream cells(line);
-    std::string cell;
-    std::getline(cells, cell, ',');
-    auto& values = found[cell];
-    while (std::getline(cells, cell, ',')) values.push_back(std::stof(cell));
-  }
-  return found;
-}
-
-// In float: some roundings of memories that fade.
-void compare(std::vector<float> const& is, std::vector<float> const& should_be) {
-  ASSERT_EQ(is.size(), should_be.size());
-  support::nearness near;
-  for (std::size_t i = 0; i < is.size(); ++i)
-    near.add(static_cast<double>(is[i]), static_cast<double>(should_be[i]));
-  EXPECT_LT(near.both(), 1e-6);
-}
+using support::read_golden, support::expect_near_golden;
+using table = support::golden_table;
 
 class FlashLinearAttention : public testing::Test {
  public:
   static constexpr index tokens = 17, heads = 2, rows = 5, columns = 4;
-  table const inputs = read("inputs.csv"), outputs = read("outputs.csv");
+  table const inputs = read_golden("inputs.csv"), outputs = read_golden("outputs.csv");
   wane::keyed_inputs<float> const in{.query = tensor("query", rows),
                                      .key = tensor("key", rows),
                                      .value = tensor("value", columns)};
@@ -72,8 +48,8 @@ class FlashLinearAttention : public testing::Test {
     wane::run_options<float> options;
     if (carries) options.initial = {values}, options.final = {values};
     wane::run(op, wane::sequence_view<float>(found.data(), 1, tokens, heads, columns), options);
-    compare(found, y);
-    if (carries) compare(state, outputs.at(name + std::string(" state")));
+    expect_near_golden(found, y);
+    if (carries) expect_near_golden(state, outputs.at(name + std::string(" state")));
   }
 };
 
@@ -104,7 +80,7 @@ TEST_F(FlashLinearAttention, DiagonalPlusLowRankOfRwkv7) {
 class MambaSsm : public testing::Test {
  public:
   static constexpr index tokens = 21, heads = 4, groups = 2, columns = 3, states = 5;
-  table const inputs = read("mamba_inputs.csv"), outputs = read("mamba_outputs.csv");
+  table const inputs = read_golden("mamba_inputs.csv"), outputs = read_golden("mamba_outputs.csv");
   wane::sequence_view<float const> const x{data("x"), 1, tokens, heads, columns},
       B{data("B"), 1, tokens, groups, states}, C{data("C"), 1, tokens, groups, states};
   wane::mamba1<float> const selective_scan{{.x = x,
@@ -136,8 +112,8 @@ class MambaSsm : public testing::Test {
                                       {0, states * columns, 1, states});
     wane::run(op, wane::sequence_view<float>(y.data(), 1, tokens, heads, columns),
               wane::run_options<float>{.initial = {values}, .final = {values}});
-    compare(y, outputs.at(name));
-    compare(state, outputs.at(name + " state"));
+    expect_near_golden(y, outputs.at(name));
+    expect_near_golden(state, outputs.at(name + " state"));
   }
 };
 

@@ -58,11 +58,9 @@ TEST(Rwkv6Laws, OfTheAdjointHold) {
 TEST(Rwkv6Bonus, IsRefusedInAnotherShape) {
   support::memory_case<float> c({1, 4, 2, 3, 5});
   support::expect_error({"bonus has shape [3, 2]; it must be [H, K] = [2, 3]"}, [&] {
-    rwkv6<float>({.query = c.query,
-                  .key = c.key,
-                  .value = c.value,
-                  .bonus = {c.bonus.data(), 3, 2}},
-                 c.row_decay);
+    rwkv6<float>(
+        {.query = c.query, .key = c.key, .value = c.value, .bonus = {c.bonus.data(), 3, 2}},
+        c.row_decay);
   });
 }
 

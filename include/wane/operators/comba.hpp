@@ -1,9 +1,9 @@
-// comba: the delta rule with a key of its own to erase with, which reads the state before its
+// comba: the delta rule with a key of its own to erase with, read before the decay or after it.
 // decay. SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/operators/gates/fading_terms.hpp"
-#include "wane/operators/parts/own_tensors.hpp"
+#include "wane/operators/gates/memory_with.hpp"
 
 namespace wane {
 
@@ -132,7 +132,8 @@ class comba : public impl::memory_with<impl::comba_tensors<Io>, Io, Gate, Accumu
           set_row(g.key, i, std::remove_const_t<decltype(by_key)>(x.strength) * by_key);
         });
         op.give_rows(x, to.query, to.key, g);
-        op.give_row(x, op.own_.removal, to.removal, g.erase_read, g.in_lanes, x.removal_factor);
+        op.give_row(x.shared(), where, op.own_.removal, to.removal, g.erase_read, g.in_lanes,
+                    x.removal_factor);
         to.strength.write(where, by_strength.total());
         by_decay.give(to.log_decay, where);
       }

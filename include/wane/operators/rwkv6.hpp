@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence/parameter_gradient.hpp"
-#include "wane/operators/parts/own_tensors.hpp"
+#include "wane/operators/gates/memory_with.hpp"
 
 namespace wane {
 

@@ -15,6 +15,7 @@
 #include "wane/run/poles/runner.hpp"
 #include "wane/run/shared/by_table.hpp"
 #include "wane/run/shared/parts.hpp"
+#include "wane/run/substeps/runner.hpp"
 
 namespace wane::impl {
 
@@ -35,10 +36,10 @@ namespace wane::impl {
 template <class... Runners>
 struct runner_list {};
 
-using cpu_runners =
-    runner_list<runners::channels, runners::penalty, runners::pairs, runners::normalised,
-                runners::local_attention, runners::poles, runners::coefficients, runners::lags,
-                runners::panels, runners::elements, runners::in_order>;
+using cpu_runners = runner_list<runners::channels, runners::penalty, runners::pairs,
+                                runners::substeps, runners::normalised, runners::local_attention,
+                                runners::poles, runners::coefficients, runners::lags,
+                                runners::panels, runners::elements, runners::in_order>;
 
 // The options of a call with no more threads than it is worth. `passes`: of one forward.
 template <class R, class Options>
@@ -131,19 +132,21 @@ struct asked_pass : Pass {
 // Gives a call to the first runner that takes it, and returns the name of that runner.
 template <class Op, class Out, class Pass, class First, class... Rest>
 std::string_view first_taker(Pass const& pass, runner_list<First, Rest...>) {
-  if constexpr (First::template takes<Op, Out> && Pass::template has<First>) {
-    if constexpr (!Pass::template asks<First>) {
-      pass.template carry_out<First>();
-      return First::name;
-    } else if (pass.template accepted<First>()) {
-      pass.template carry_out<First>();
-      return First::name;
-    }
+  constexpr bool may = First::template takes<Op, Out> && Pass::template has<First>;
+  if constexpr (may && !Pass::template asks<First>) {
+    pass.template carry_out<First>();
+    return First::name;
+  } else {
+    if constexpr (may)
+      if (pass.template accepted<First>()) {
+        pass.template carry_out<First>();
+        return First::name;
+      }
+    if constexpr (sizeof...(Rest) > 0)
+      return first_taker<Op, Out>(pass, runner_list<Rest...>{});
+    else
+      return {};
   }
-  if constexpr (sizeof...(Rest) > 0)
-    return first_taker<Op, Out>(pass, runner_list<Rest...>{});
-  else
-    return {};
 }
 
 // Whether some runner has an adjoint of this operator.

@@ -88,7 +88,7 @@ class adjoint_laws {
   adjoint_laws(adjoint_problem<T, Y, Input>& p, double bound, unsigned seed)
       : problem_(p), bound_(bound), shape_(p.shape()), outputs_(p.output_shape()), bits_(seed) {
     auto const outputs =
-        static_cast<std::size_t>(shape_.batch * shape_.time * shape_.heads * outputs_.columns);
+        static_cast<std::size_t>(shape_.batch * shape_.time * outputs_.heads * outputs_.columns);
     auto const states =
         static_cast<std::size_t>(shape_.batch * shape_.heads * shape_.rows * shape_.columns);
     recurrent_state<T> initial(shape_.batch, shape_.heads, shape_.rows, shape_.columns);
@@ -145,7 +145,7 @@ class adjoint_laws {
     options.threads = threads;
     options.lengths = lengths_;
     auto const dy = sequence_view<Y>(output_gradient_.data(), shape_.batch, shape_.time,
-                                     shape_.heads, outputs_.columns);
+                                     outputs_.heads, outputs_.columns);
     problem_.adjoint(dy, options);
     return initial_gradient;
   }
@@ -157,7 +157,7 @@ class adjoint_laws {
     options.initial = {as_const_state(initial_).values, seen_.data()};
     options.final = as_state(final);
     options.lengths = lengths_;
-    problem_.run({y.data(), shape_.batch, shape_.time, shape_.heads, outputs_.columns}, options);
+    problem_.run({y.data(), shape_.batch, shape_.time, outputs_.heads, outputs_.columns}, options);
     double const sum = inner(output_gradient_, y) + inner(final_gradient_, final);
     loss_terms_ = norm(output_gradient_) * norm(y) + norm(final_gradient_) * norm(final);
     return sum;

@@ -3,15 +3,16 @@
 #pragma once
 
 #include "wane/core/recurrence/penalised_memory.hpp"
+#include "wane/core/recurrence/substeps.hpp"
 
 namespace wane {
 
 //   static_assert(wane::diagonal_recurrence<my_operator>);
 //
 // S_t = diag(w_t) S_{t-1} + F(x_t, S_{t-1}). An operator has terms, a step of its own, or a
-// penalty, or is a pair of operators.
+// penalty, is a pair of operators, or takes a token in several substeps.
 template <class Op>
 concept diagonal_recurrence = affine_recurrence<Op> || stepwise_recurrence<Op> ||
-    penalised_memory<Op> || paired_recurrence<Op>;
+    penalised_memory<Op> || paired_recurrence<Op> || has_substeps<Op>;
 
 }  // namespace wane

@@ -196,12 +196,14 @@ struct unnormalised : Op {
 //   check("output", output, output_shape_of(op));
 //
 // The shape of the outputs of an operator. Its columns differ from those of the state, op.shape(),
-// for a normalised recurrence and where the operator has a member output_columns().
+// for a normalised recurrence and where the operator has a member output_columns(); its heads where
+// each of several substeps reads (core/recurrence/substeps.hpp).
 template <has_shape Op>
 recurrence_shape output_shape_of(Op const& op) {
   recurrence_shape shape = op.shape();
   if constexpr (normalised_recurrence<Op>) shape.columns -= 1;
   if constexpr (requires { op.output_columns(); }) shape.columns = op.output_columns();
+  if constexpr (requires { requires Op::each_substep_reads; }) shape.heads *= op.substeps();
   return shape;
 }
 

@@ -27,11 +27,15 @@ class keyed_memory {
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   keyed_memory(keyed_tensors<Io> const& in, keyed_options const& options)
-      : in_(in), normalise_(options.normalise), tiled_(options.groups == head_groups::tiled) {
+      : in_(in),
+        queries_(options.queries),
+        normalise_(options.normalise),
+        tiled_(options.groups == head_groups::tiled) {
     recurrence_shape const size = shape();
     check_given("value", in.value);
     check_rows("key", in.key);
-    check_rows("query", in.query);
+    require(queries_ > 0, "queries is ", queries_, "; it must be 1 or more");
+    check_rows("query", in.query, queries_ > 1 ? queries_ * size.heads : 0);
     index const groups = in.key.extent[2];
     require(groups > 0 && size.heads % groups == 0, "key has heads ", groups,
             "; their number must divide that of value, ", size.heads);
@@ -48,6 +52,8 @@ class keyed_memory {
   // Throws wane::error for a tensor without data. Called by every run.
   void check_inputs() const {
     recurrence_shape const size = shape();
+    require(queries_ == 1, "queries is ", queries_,
+            "; several queries of a head are asked through wane::grouped_queries");
     check("value", in_.value, size);
     check_data("query", in_.query), check_data("key", in_.key);
   }
@@ -56,6 +62,9 @@ class keyed_memory {
     auto const& v = in_.value.extent;
     return {v[0], v[1], v[2], in_.key.extent[3], v[3]};
   }
+
+  // Of each head; see grouped_queries.
+  index queries() const { return queries_; }
 
   wane::layout layout() const { return layout_of(in_.query, in_.key, in_.value); }
 
@@ -118,8 +127,8 @@ class keyed_memory {
   template <class V>
   WANE_INLINE void give_rows(terms const& x, sequence_view<Io> const& to_query,
                              sequence_view<Io> const& to_key, all_gradients<V> const& g) const {
-    give_row(x, in_.query, to_query, g.query, g.in_lanes, x.query_factor, scale_);
-    give_row(x, in_.key, to_key, g.key, g.in_lanes, x.key_factor);
+    give_row(x.shared(), x.where, in_.query, to_query, g.query, g.in_lanes, x.query_factor, scale_);
+    give_row(x.shared(), x.where, in_.key, to_key, g.key, g.in_lanes, x.key_factor);
   }
 
  protected:
@@ -130,12 +139,13 @@ class keyed_memory {
     return where.with_head(tiled_ ? where.head % group_ : where.head / group_);
   }
 
-  void check_rows(char const* name, sequence_view<Io const> const& x) const {
+  // Rows of as many heads as key has, or of `heads`.
+  void check_rows(char const* name, sequence_view<Io const> const& x, index heads = 0) const {
     check_given(name, x);
     recurrence_shape const size = shape();
     check_extent(name, "batch", x.extent[0], size.batch);
     check_extent(name, "time", x.extent[1], size.time);
-    check_extent(name, "heads", x.extent[2], in_.key.extent[2]);
+    check_extent(name, "heads", x.extent[2], heads > 0 ? heads : in_.key.extent[2]);
     check_extent(name, "rows", x.extent[3], size.rows);
   }
   void check_data(char const* name, sequence_view<Io const> const& x) const {
@@ -151,15 +161,15 @@ class keyed_memory {
     else
       return over_length(x, at, sums);
   }
-  // Adjoint of x f, f = scale / sqrt(|x|^2 + epsilon): removes the part of the gradient along x.
+  // Adjoint of x f, f = scale / sqrt(|x|^2 + epsilon): removes the part of the gradient along x,
+  // which is the row `shared` of `from`, and gives the rest to the row `where`.
   template <class V>
-  WANE_HOST_CALL void give_row(terms const& x, sequence_view<Io const> const& from,
+  WANE_HOST_CALL void give_row(place<> shared, place<> where, sequence_view<Io const> const& from,
                                sequence_view<Io> const& to, V const* gradient, bool in_lanes,
                                Accumulate factor, Accumulate scale = Accumulate(1)) const {
     if (!to.data) return;
-    auto const row = [&](auto i) WANE_INLINE_LAMBDA {
-      return convert<Accumulate>(from.read(x.shared(), i));
-    };
+    auto const row = [&](auto i)
+                         WANE_INLINE_LAMBDA { return convert<Accumulate>(from.read(shared, i)); };
     Accumulate along(0);
     if (normalise_ && scale != Accumulate(0)) {
       row_sum<Accumulate> sum;
@@ -172,10 +182,12 @@ class keyed_memory {
     for_row_lanes<Accumulate>(in_lanes, from.extent[3], [&](auto i) WANE_INLINE_LAMBDA {
       auto const g = row_at(gradient, i);
       using Row = std::remove_const_t<decltype(g)>;
-      to.write(x.where, i, Row(factor) * (g - Row(along) * row(i)));
+      to.write(where, i, Row(factor) * (g - Row(along) * row(i)));
     });
   }
   keyed_tensors<Io> in_;
+  Accumulate scale_;
+  index queries_;
 
  private:
   // Pure: the compiler leaves out a length that is not used, such as that of a query where only the
@@ -208,7 +220,7 @@ class keyed_memory {
     return Accumulate(1) / sqrt(square);
   }
 
-  Accumulate scale_, epsilon_;
+  Accumulate epsilon_;
   index group_ = 1;
   bool normalise_, tiled_, shares_heads_;
 };

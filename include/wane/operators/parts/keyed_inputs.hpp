@@ -36,6 +36,9 @@ struct keyed_options {
   bool normalise = false;
   double epsilon = 1e-6;
   head_groups groups = head_groups::interleaved;
+  // Queries that read the state of one head, each with an output of its own: wane::grouped_queries.
+  // query is then [B, T, H queries, K].
+  index queries = 1;
 };
 
 // Where gradients with respect to the keyed inputs go; any may be absent. All have the H heads of

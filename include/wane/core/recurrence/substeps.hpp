@@ -1,0 +1,106 @@
+// has_substeps: operators that take a token in several substeps of an affine recurrence.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/recurrence/recurrence.hpp"
+
+namespace wane {
+
+// The n substeps of a token follow each other, each with terms of its own, so a token can write
+// several products of key and value (delta_product), or be asked several queries (grouped_queries).
+// Outputs, positions, lengths and packed sequences count tokens. The operator has
+//   substeps()                      n
+//   in_substeps(backward)           the recurrence over n T substeps; `backward`: of a run in
+//                                   reverse, which takes those of a token in their order, too
+//   in_substeps(gradients, backward)  gradients of that recurrence, for adjoint
+//   each_substep_reads              a constant. false: the output of a token is that of its last
+//                                   substep. true: substep s gives the output of head h n + s.
+template <class Op>
+concept has_substeps = has_shape<Op> && requires(Op const& op) {
+  { op.substeps() } -> std::convertible_to<index>;
+  { op.in_substeps(false) } -> affine_recurrence;
+  { Op::each_substep_reads } -> std::convertible_to<bool>;
+};
+
+}  // namespace wane
+
+namespace wane::impl {
+
+// Which substep of which token a place of the recurrence over substeps is.
+struct substep_order {
+  index count = 1;  // of a token
+  bool backward = false;
+
+  WANE_INLINE index number(place<> at) const {
+    index const n = at.time % count;
+    return backward ? count - 1 - n : n;
+  }
+  WANE_INLINE place<> token(place<> at) const {
+    return {at.batch, at.time / count, at.head, (at.position - 1) / count + 1, at.sequence};
+  }
+  // Where tensors of substeps, [B, n T, ...], are read.
+  WANE_INLINE place<> tensor(place<> at) const {
+    at.time += number(at) - at.time % count;
+    return at;
+  }
+};
+
+// The type of outputs that substeps write, or of their gradients.
+template <class T>
+struct of_substeps {};
+
+// Outputs of tokens, [B, T, H, V] or [B, T, H n, V], in the places of substeps.
+template <class T>
+struct substep_view {
+  using value_type = std::remove_const_t<T>;
+  using wide = typename sequence_view<T>::wide;
+
+  T* data = nullptr;
+  index extent[4] = {};
+  index stride[4] = {};  // of channels alone: substeps are not a stride apart
+  sequence_view<T> of_tokens = {};
+  substep_order order = {};
+  bool each_reads = false;
+
+  substep_view() noexcept = default;
+  substep_view(sequence_view<T> const& tokens, substep_order in_order, bool each)
+      : data(tokens.data), of_tokens(tokens), order(in_order), each_reads(each) {
+    for (int i = 0; i < 4; ++i) extent[i] = tokens.extent[i];
+    extent[1] *= order.count;
+    if (each_reads) extent[2] /= order.count;
+    stride[3] = tokens.stride[3];
+  }
+
+  WANE_INLINE bool reads(place<> at) const {
+    return each_reads || order.number(at) == order.count - 1;
+  }
+  WANE_INLINE place<> token(place<> at) const {
+    place<> of = order.token(at);
+    if (each_reads) of.head = at.head * order.count + order.number(at);
+    return of;
+  }
+  WANE_INLINE auto read(place<> at, auto j) const {
+    using Read = decltype(of_tokens.read(at, j));
+    return reads(at) ? of_tokens.read(token(at), j)
+                     : Read(static_cast<typename scalar_of_value<Read>::type>(0));
+  }
+  WANE_INLINE void write(place<> at, auto j, auto const& y) const {
+    if (reads(at)) of_tokens.write(token(at), j, y);
+  }
+  WANE_INLINE T* element(place<> at, index j) const { return of_tokens.element(token(at), j); }
+};
+
+}  // namespace wane::impl
+
+namespace wane {
+
+template <class T>
+struct view<impl::of_substeps<T>, 4> : impl::substep_view<T> {
+  using impl::substep_view<T>::substep_view;
+};
+template <class T>
+struct view<impl::of_substeps<T> const, 4> : impl::substep_view<T const> {
+  using impl::substep_view<T const>::substep_view;
+};
+
+}  // namespace wane

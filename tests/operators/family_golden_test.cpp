@@ -1,0 +1,74 @@
+// RWKV-6, Comba and delta products equal flash-linear-attention's values (golden/README.md).
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "support/golden.hpp"
+#include "support/tensor.hpp"
+#include "wane/operators/comba.hpp"
+#include "wane/operators/delta_product.hpp"
+#include "wane/operators/rwkv6.hpp"
+#include "wane/run/run.hpp"
+
+namespace {
+
+using wane::index;
+
+class FamilyGolden : public testing::Test {
+ public:
+  static constexpr index tokens = 17, heads = 2, rows = 5, columns = 4;
+  support::golden_table const inputs = support::read_golden("inputs.csv"),
+                              more = support::read_golden("family_inputs.csv"),
+                              outputs = support::read_golden("family_outputs.csv");
+
+  float const* data(char const* name) const {
+    return (inputs.contains(name) ? inputs : more).at(name).data();
+  }
+  wane::sequence_view<float const> tensor(char const* name, index channels,
+                                          index time = tokens) const {
+    return {data(name), 1, time, heads, channels};
+  }
+  wane::token_view<float const> numbers(char const* name, index time = tokens) const {
+    return {data(name), 1, time, heads};
+  }
+
+  void expect(std::string const& name, auto const& op) const {
+    auto const& y = outputs.at(name);
+    auto state = inputs.at("initial");
+    wane::view<float, 4> const values(state.data(), 1, heads, rows, columns);
+    std::vector<float> found(y.size(), support::not_a_number<float>());
+    wane::run(op, wane::sequence_view<float>(found.data(), 1, tokens, heads, columns),
+              wane::run_options<float>{.initial = {values}, .final = {values}});
+    support::expect_near_golden(found, y);
+    support::expect_near_golden(state, outputs.at(name + " state"));
+  }
+};
+
+TEST_F(FamilyGolden, Rwkv6) {
+  expect("rwkv6", wane::rwkv6({.query = tensor("query", rows),
+                               .key = tensor("key", rows),
+                               .value = tensor("value", columns),
+                               .bonus = {data("bonus"), heads, rows}},
+                              tensor("row_decay", rows), {.scale = 1 / std::sqrt(5.)}));
+}
+// The reference in PyTorch erases after the decay.
+TEST_F(FamilyGolden, Comba) {
+  expect("comba", wane::comba({.query = tensor("query", rows),
+                               .key = tensor("key", rows),
+                               .value = tensor("value", columns),
+                               .removal = tensor("removal", rows),
+                               .strength = numbers("strength")},
+                              numbers("head_decay"), {.erases = wane::erases::after_decay}));
+}
+TEST_F(FamilyGolden, DeltaProducts) {
+  for (index n : {2, 3}) {
+    wane::delta_inputs<float> const in{.query = tensor("query", rows),
+                                       .key = tensor("product_key", rows, n * tokens),
+                                       .value = tensor("product_value", columns, n * tokens),
+                                       .strength = numbers("product_strength", n * tokens)};
+    expect("delta_product_" + std::to_string(n), wane::delta_product<float>(in));
+    expect("gated_delta_product_" + std::to_string(n),
+           wane::delta_product(in, numbers("head_decay")));
+  }
+}
+
+}  // namespace
