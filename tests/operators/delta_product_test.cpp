@@ -97,42 +97,43 @@ TEST(DeltaProduct, RefusesKeysThatAreNoMultipleOfTokens) {
   });
 }
 
-// Two steps with strengths of 2 make a rotation, one a reflection alone: a permutation of three
-// things is a product of two reflections of the plane, so the state follows every word of the
-// group S3 to the bit of its rounding, and that of parity as a reflection.
-TEST(DeltaProduct, FollowsWordsOfTheSymmetricGroup) {
+// A swap of two things is a reflection, one step of strength 2 along e_a - e_b. With two steps a
+// letter is any product of two swaps, which one step is not: it has two eigenvalues that are not 1.
+// So the state follows every word of such letters: those of S3 have all its permutations.
+template <int N>
+void expect_words() {
   constexpr index T = 200;
-  // A swap of axes a and b is a reflection along (e_a - e_b) / sqrt 2, beta = 2. A cycle of three
-  // is two swaps; the third kind of letter does nothing.
-  std::vector<double> key(T * 2 * 3), value(T * 2 * 3), strength(T * 2), query(T * 3), y(T * 3);
-  std::vector<int> place{0, 1, 2};
+  std::vector<double> key(T * 2 * N), value(T * 2 * N), strength(T * 2), query(T * N), y(T * N);
+  std::vector<int> place(N);
+  for (int i = 0; i < N; ++i) place[static_cast<std::size_t>(i)] = i;
   std::mt19937_64 bits(1);
-  std::vector<std::vector<int>> places;
-  double const r = std::sqrt(0.5);
-  for (index t = 0; t < T; ++t) {
-    for (index j = 2 * t; j < 2 * t + 2; ++j) {
-      auto const letter = bits() % 4;  // no swap, or one of three
-      if (letter == 0) continue;
-      auto const a = letter - 1, b = letter % 3;
-      auto const at = static_cast<std::size_t>(j);
-      key[at * 3 + a] = r, key[at * 3 + b] = -r, strength[at] = 2;
-      for (int& p : place) p = p == int(a) ? int(b) : p == int(b) ? int(a) : p;
+  std::vector<double> places;
+  for (std::size_t t = 0; t < T; ++t) {
+    for (std::size_t j = 2 * t; j < 2 * t + 2; ++j) {
+      int const a = static_cast<int>(bits() % N), b = static_cast<int>(bits() % N);
+      if (a == b) continue;  // no swap
+      key[j * N + static_cast<std::size_t>(a)] = std::sqrt(0.5);
+      key[j * N + static_cast<std::size_t>(b)] = -std::sqrt(0.5);
+      strength[j] = 2;
+      for (int& p : place) p = p == a ? b : p == b ? a : p;
     }
-    places.push_back(place);
-    for (index i = 0; i < 3; ++i) query[static_cast<std::size_t>(t * 3 + i)] = double(i);
+    places.insert(places.end(), place.begin(), place.end());
+    for (std::size_t i = 0; i < N; ++i) query[t * N + i] = static_cast<double>(i);
   }
-  delta_product<double> const words({.query = {query.data(), 1, T, 1, 3},
-                                     .key = {key.data(), 1, 2 * T, 1, 3},
-                                     .value = {value.data(), 1, 2 * T, 1, 3},
+  delta_product<double> const words({.query = {query.data(), 1, T, 1, N},
+                                     .key = {key.data(), 1, 2 * T, 1, N},
+                                     .value = {value.data(), 1, 2 * T, 1, N},
                                      .strength = {strength.data(), 1, 2 * T, 1}},
                                     {.scale = 1});
   wane::recurrent_state<double> state(words);
-  for (int i : {0, 1, 2}) state.values()[static_cast<std::size_t>(4 * i)] = 1;  // each in its place
-  wane::run(words, {y.data(), 1, T, 1, 3}, wane::run_options<double>{.initial = state});
-  for (index t = 0; t < T; ++t)
-    for (index j = 0; j < 3; ++j)
-      EXPECT_NEAR(y[static_cast<std::size_t>(t * 3 + j)],
-                  places[static_cast<std::size_t>(t)][static_cast<std::size_t>(j)], 1e-12);
+  for (std::size_t i = 0; i < N; ++i) state.values()[(N + 1) * i] = 1;  // each in its place
+  wane::run(words, {y.data(), 1, T, 1, N}, wane::run_options<double>{.initial = state});
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], places[i], 1e-12);
+}
+TEST(DeltaProduct, FollowsWordsOfSwaps) {
+  expect_words<2>();
+  expect_words<3>();
+  expect_words<5>();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// comba: the delta rule with a key of its own to erase with, read before the decay or after it.
-// decay. SPDX-License-Identifier: MIT
+// comba: the delta rule with a key of its own to erase with, before the decay or after it.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include "wane/operators/gates/fading_terms.hpp"
