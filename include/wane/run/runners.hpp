@@ -9,6 +9,7 @@
 #include "wane/run/elements/runner.hpp"
 #include "wane/run/in_order/runner.hpp"
 #include "wane/run/lags/runner.hpp"
+#include "wane/run/led/runner.hpp"
 #include "wane/run/pairs/runner.hpp"
 #include "wane/run/panels/runner.hpp"
 #include "wane/run/penalty/runner.hpp"
@@ -36,10 +37,11 @@ namespace wane::impl {
 template <class... Runners>
 struct runner_list {};
 
-using cpu_runners = runner_list<runners::channels, runners::penalty, runners::pairs,
-                                runners::substeps, runners::normalised, runners::local_attention,
-                                runners::poles, runners::coefficients, runners::lags,
-                                runners::panels, runners::elements, runners::in_order>;
+using cpu_runners =
+    runner_list<runners::channels, runners::penalty, runners::pairs, runners::substeps,
+                runners::led, runners::normalised, runners::local_attention, runners::poles,
+                runners::coefficients, runners::lags, runners::panels, runners::elements,
+                runners::in_order>;
 
 // The options of a call with no more threads than it is worth. `passes`: of one forward.
 template <class R, class Options>

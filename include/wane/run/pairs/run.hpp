@@ -25,15 +25,19 @@ class held_outputs {
   std::vector<T> numbers_;
 };
 
-// Runs a part of a pair; part_of(state) is its part of the pair's state.
-template <class Op, class Out, class State, class Part>
-void run_part(Op const& op, sequence_view<Out> const& output, run_options<State> options,
-              Part const& part_of) {
+// Calls body(the options of a part of a pair); part_of(state) is its part of the pair's state.
+template <class State, class Part, class Body>
+void with_part_options(run_options<State> options, Part const& part_of, Body const& body) {
   std::vector<kept_state<State>> keep;
   for (auto const& kept : options.keep) keep.push_back({kept.tokens, part_of(kept.state)});
   options.initial = part_of(options.initial), options.final = part_of(options.final);
   options.keep = keep;
-  run_by_table(op, output, with_all_columns(options));
+  body(with_all_columns(options));
+}
+template <class Op, class Out, class State, class Part>
+void run_part(Op const& op, sequence_view<Out> const& output, run_options<State> const& options,
+              Part const& part_of) {
+  with_part_options(options, part_of, [&](auto const& own) { run_by_table(op, output, own); });
 }
 
 // Writes the outputs of both parts. The second part runs first, so that `a` may be the memory of

@@ -1,0 +1,22 @@
+// led_memory: the concept of memories whose tokens read the outputs of another recurrence.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "wane/core/recurrence/recurrence.hpp"
+
+namespace wane {
+
+// first() is the memory, second() the recurrence over the same tokens that leads it. The state is
+// that of a pair (wane/core/state/pair.hpp).
+//   led_by(leads)   the memory, whose tokens read the outputs of second(), leads [B, T, H, C]
+//   adjoint_by(passes, output_gradient, gradients, options)
+//                   the adjoint, by passes.run and passes.adjoint of both parts
+template <class Op>
+concept led_memory = has_shape<Op> && requires {
+  typename Op::accumulate;
+} && requires(Op const& op, sequence_view<typename Op::accumulate const> leads) {
+  op.first().shape(), op.second().shape();
+  { op.led_by(leads) } -> affine_recurrence;
+};
+
+}  // namespace wane
