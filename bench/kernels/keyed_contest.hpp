@@ -138,8 +138,8 @@ typename Op::gradients gradients_of(keyed_problem const& problem) {
     to.B = problem.rows(d.key), to.C = problem.rows(d.query);
     to.A = problem.of_heads(d.log_decay);
   } else {
-    to.query = problem.rows(d.query), to.key = problem.rows(d.key);
-    to.value = problem.rows(d.value);
+    to.query = problem.rows(d.query), to.value = problem.rows(d.value);
+    if constexpr (requires { to.key; }) to.key = problem.rows(d.key);
     if constexpr (std::is_convertible_v<decltype(to.log_decay), sequence_view<float>>)
       to.log_decay = problem.rows(d.log_decay);
     else if constexpr (std::is_convertible_v<decltype(to.log_decay), token_view<float>>)

@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
     add_exponential_bank_rows();
     add_laplace_rows();
     add_keyed_rows();
+    add_gated_rows();
     add_linear_attention_rows();
     add_vla_rows();
     add_mamba1_rows();

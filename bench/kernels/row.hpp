@@ -27,6 +27,7 @@ std::vector<std::string> rows_slower_than(double times);
 void add_linear_recurrence_rows();
 void add_exponential_bank_rows();
 void add_keyed_rows();
+void add_gated_rows();
 void add_linear_attention_rows();
 void add_vla_rows();
 void add_mamba1_rows();

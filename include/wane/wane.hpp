@@ -16,6 +16,7 @@
 #include "wane/operators/gated_delta_net.hpp"
 #include "wane/operators/gates/gates.hpp"
 #include "wane/operators/gla.hpp"
+#include "wane/operators/hgrn2.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
 #include "wane/operators/laplace.hpp"
 #include "wane/operators/laplace_coefficients.hpp"

@@ -1,0 +1,24 @@
+// What the memories whose gates decide more than decays compute, from the papers' formulas.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "support/naive_memories.hpp"
+
+namespace support {
+
+// HGRN2 (Qin et al. 2024, eq. 4, their state transposed): S <- diag(f) S + (1 - f) v^T, o = S^T q,
+// f = e^g. naive_inputs have the query as key too, for its rows. One token into S; returns its
+// output.
+template <class Real, class Io>
+numbers<Real> naive_hgrn2(naive_inputs<Io> const& in, naive_state<Real>& s, index b, index t,
+                          index h) {
+  using std::expm1;
+  auto const g = in.template decay<Real>(b, t, h);
+  numbers<Real> k;
+  for (Real const& each : g) k.push_back(-expm1(each));
+  s.fade(g);
+  s.write(k, in.template row<Real>(in.value, b, t, h));
+  return s.read(times(Real(in.scale), in.template direction<Real>(in.query, b, t, h)));
+}
+
+}  // namespace support
