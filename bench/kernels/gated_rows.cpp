@@ -4,6 +4,7 @@
 
 #include "kernels/keyed_contest.hpp"
 #include "wane/operators/hgrn2.hpp"
+#include "wane/operators/lightning_attention.hpp"
 
 namespace wane::bench {
 namespace {
@@ -77,11 +78,25 @@ void add_rows_of_hgrn2(index tokens) {
   });
 }
 
+template <pass What>
+void add_row_of_lightning() {
+  lightning_layer const layer{.layer = 23, .layers = 24};
+  keyed_row row(
+      "lightning_attention", 4.5,
+      {.log_decay = {.each = drawn::number, .low = 0, .high = -8. / 24, .by_head = true}});
+  row.tokens = What == pass::step ? 1 : 512;
+  add_keyed_row<What>(row, [=](keyed_problem const& x) {
+    return lightning_attention<float>(x.inputs(), layer, {.scale = 1});
+  });
+}
+
 }  // namespace
 
 void add_gated_rows() {
   for (index const tokens : {512, 4096}) add_rows_of_hgrn2<pass::forward>(tokens);
   add_rows_of_hgrn2<pass::step>(1), add_rows_of_hgrn2<pass::backward>(512);
+  add_row_of_lightning<pass::forward>(), add_row_of_lightning<pass::step>();
+  add_row_of_lightning<pass::backward>();
 }
 
 }  // namespace wane::bench

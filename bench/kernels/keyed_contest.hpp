@@ -24,11 +24,12 @@ inline constexpr index keyed_heads = 16;
 inline constexpr index loop_tokens_at_most = 4096;
 
 // How an input is drawn: a number or a row of each token and head, uniform in [low, high); unit
-// rows then get the length 1. The gradient of a parameter is a sum over tokens.
+// rows then get the length 1. The gradient of a parameter is a sum over tokens. With by_head, head
+// h of H has low + h / H (high - low).
 struct drawn {
   enum { absent, number, row, unit_row } each = absent;
   double low = -1, high = 1;
-  bool for_all_tokens = false, for_all_heads = false, is_parameter = false;
+  bool for_all_tokens = false, for_all_heads = false, is_parameter = false, by_head = false;
 };
 
 struct keyed_row {
@@ -105,6 +106,9 @@ struct keyed_problem {
     index const own = how.for_all_tokens ? heads * width : p.tokens * heads * width;
     for (index i = 0; i < p.tokens * heads * width; ++i)
       x.data[i] = i < own ? static_cast<float>(next(how.low, how.high)) : x.data[i - own];
+    for (index i = 0; how.by_head && i < p.tokens * heads * width; ++i)
+      x.data[i] = static_cast<float>(how.low + (how.high - how.low) * double(i / width % heads) /
+                                                   double(heads));
     for (index i = 0; how.each == drawn::unit_row && i < p.tokens * heads; ++i)
       x.at(i * shared_by).normalize();
     return x;

@@ -20,6 +20,7 @@
 #include "wane/operators/kimi_delta_attention.hpp"
 #include "wane/operators/laplace.hpp"
 #include "wane/operators/laplace_coefficients.hpp"
+#include "wane/operators/lightning_attention.hpp"
 #include "wane/operators/linear_attention.hpp"
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/operators/local_attention.hpp"

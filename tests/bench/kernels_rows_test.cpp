@@ -20,7 +20,7 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
       "(linear_recurrence/(forward|step|backward)/C:\\d+/T:\\d+/decay:(factor|log)|"
       "exponential_bank/(forward|step|backward)/S:\\d+/C:\\d+/T:\\d+|"
       "(gla|retnet|delta_net|gated_delta_net|kimi_delta_attention|rwkv7|linear_attention|"
-      "vla|vla_delta_net|hgrn2)"
+      "vla|vla_delta_net|hgrn2|lightning_attention)"
       "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
       "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
       "mamba2/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"

@@ -4,6 +4,7 @@
 
 #include "support/memory_problems.hpp"
 #include "wane/operators/hgrn2.hpp"
+#include "wane/operators/lightning_attention.hpp"
 
 namespace wane::testing {
 
@@ -26,6 +27,26 @@ struct hgrn2_problem : memory_data<T> {
     return {.query = this->query.gradient_view(begin, end),
             .value = this->value.gradient_view(begin, end),
             .log_decay = gate.gradient(begin, end)};
+  }
+};
+
+template <class T>
+struct lightning_problem : memory_data<T> {
+  using memory_data<T>::memory_data;
+
+  lightning_attention<T> make(index begin, index end) const {
+    return {this->in(begin, end), {.layer = 5, .layers = 6}, this->size.options};
+  }
+  std::array<std::span<T>, 3> inputs() {
+    return {this->query.input.values, this->key.input.values, this->value.values};
+  }
+  std::array<std::span<T>, 3> input_gradients() {
+    return {this->query.summed(), this->key.summed(), this->value.gradient};
+  }
+  typename lightning_attention<T>::gradients gradients(index begin = 0, index end = -1) {
+    return {.query = this->query.gradient_view(begin, end),
+            .key = this->key.gradient_view(begin, end),
+            .value = this->value.gradient_view(begin, end)};
   }
 };
 

@@ -45,5 +45,17 @@ TEST(EmulatedHgrn2, KeepsTheLaws) {
   support::expect_to_hold(check_laws(hgrn2_problem<float>({1, 33, 2, 5, 17, 1}), 1e-6, 1, parts));
 }
 
+TEST(EmulatedLightningAttention, KeepsTheLaws) {
+  in_scans const scans({.order = turns::last_taken});
+  support::expect_to_hold(check_laws(lightning_problem<float>({2, 97, 2, 3, 5}), 1e-6, 1, scans));
+  in_chunks const parts({.order = turns::last_taken});
+  support::expect_to_hold(check_laws(lightning_problem<float>({1, 33, 2, 5, 17}), 1e-6, 1, parts));
+}
+
+TEST(EmulatedLightningAttention, HasTheGradientsOfTheRecurrence) {
+  support::adjoint_cases<emulated_runner<>> const cases{emulated_runner<>()};
+  cases.expect_as_on_the_cpu(lightning_problem<double>({2, 60, 2, 3, 40}));
+}
+
 }  // namespace
 }  // namespace wane::testing
