@@ -29,6 +29,7 @@
 #include "wane/operators/node_gate.hpp"
 #include "wane/operators/order_map.hpp"
 #include "wane/operators/plasticity.hpp"
+#include "wane/operators/quadratic_features.hpp"
 #include "wane/operators/retention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/retrieval.hpp"

@@ -6,7 +6,7 @@
 
 namespace support {
 
-// HGRN2 (Qin et al. 2024, eq. 4, their state transposed): S <- diag(f) S + (1 - f) v^T, o = S^T q,
+// HGRN2 (Qin et al. 2024, their state transposed): S <- diag(f) S + (1 - f) v^T, o = S^T q,
 // f = e^g. naive_inputs have the query as key too, for its rows. One token into S; returns its
 // output.
 template <class Real, class Io>

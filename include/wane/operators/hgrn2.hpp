@@ -36,7 +36,7 @@ keyed_inputs<Io> without_keys(hgrn2_inputs<Io> const& in) {
 namespace wane {
 
 // S_t = diag(e^{g_t}) S_{t-1} + (1 - e^{g_t}) v_t^T,   y_t = scale S_t^T q_t
-// (Qin et al. 2024, 'HGRN2', equation 4: the forget gate is e^g, the input gate 1 - e^g.)
+// (Qin et al. 2024, 'HGRN2': the forget gate is e^g, the input gate 1 - e^g.)
 //
 //   wane::hgrn2 const memory({.query = q, .value = v}, log_decay);
 //   wane::run(memory, y);
