@@ -73,7 +73,8 @@ struct keyed_problem {
       : row(r), p{r.tokens, keyed_heads, r.rows, r.columns, {}, {}, {}, {}} {
     for_each_input(
         [&](drawn const& how, keyed_tensor& to) {
-          to = input(how, &to == &p.in.value ? r.columns : r.rows);
+          bool const by_column = &to == &p.in.value || &to == &p.in.beta;
+          to = input(how, by_column ? r.columns : r.rows);
         },
         row.in, p.in);
     if (r.what == pass::backward) {
@@ -141,6 +142,9 @@ typename Op::gradients gradients_of(keyed_problem const& problem) {
     to.x = problem.rows(d.value), to.dt = problem.whole(d.time_step);
     to.B = problem.rows(d.key), to.C = problem.rows(d.query);
     to.A = problem.of_heads(d.log_decay);
+  } else if constexpr (requires { to.beta; }) {
+    to.query = problem.rows(d.query), to.key = problem.rows(d.key);
+    to.value = problem.rows(d.value), to.beta = problem.rows(d.beta);
   } else {
     to.query = problem.rows(d.query), to.value = problem.rows(d.value);
     if constexpr (requires { to.key; }) to.key = problem.rows(d.key);

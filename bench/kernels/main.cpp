@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
     add_gated_rows();
     add_linear_attention_rows();
     add_vla_rows();
+    add_longhorn_rows();
     add_mamba1_rows();
     add_mamba2_rows();
     add_retention_rows();

@@ -29,6 +29,7 @@ void add_exponential_bank_rows();
 void add_keyed_rows();
 void add_gated_rows();
 void add_linear_attention_rows();
+void add_longhorn_rows();
 void add_vla_rows();
 void add_mamba1_rows();
 void add_mamba2_rows();

@@ -23,7 +23,7 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
       "vla|vla_delta_net|hgrn2|lightning_attention)"
       "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
       "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
-      "mamba2/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
+      "(mamba2|longhorn)/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
       "laplace/(forward|step|backward)/S:\\d+(/active:\\d+)?/C:\\d+/T:\\d+|"
       "retention/(forward|step|backward)(/K:\\d+)?/S:\\d+/V:\\d+/T:\\d+|"
       "retrieval/(forward|step|backward)/S:\\d+/F:\\d+/V:\\d+/T:\\d+|"

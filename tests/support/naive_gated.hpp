@@ -34,4 +34,27 @@ numbers<Real> naive_lightning(naive_inputs<Io> const& in, naive_state<Real>& s, 
   return s.read(times(Real(in.scale), in.template direction<Real>(in.query, b, t, h)));
 }
 
+// Longhorn (Liu et al. 2024; the step of the paper's code): with e_j = beta_j / (1 + beta_j |k|^2),
+// s_ij <- (1 - e_j k_i^2) s_ij + e_j k_i x_j, y_j = sum_i q_i s_ij + D_j x_j. beta is what
+// naive_inputs calls `rate`, of V channels; direct(h, j) is D.
+template <class Real, class Io>
+numbers<Real> naive_longhorn(naive_inputs<Io> const& in, naive_state<Real>& s, index b, index t,
+                             index h, auto const& direct) {
+  auto const q = in.template row<Real>(in.query, b, t, h),
+             k = in.template row<Real>(in.key, b, t, h),
+             x = in.template row<Real>(in.value, b, t, h),
+             beta = in.template row<Real>(in.rate, b, t, h);
+  numbers<Real> y;
+  for (std::size_t j = 0; j < s.columns; ++j) {
+    Real const step = beta[j] / (Real(1) + beta[j] * dot(k, k));
+    y.push_back(Real(direct(h, static_cast<index>(j))) * x[j]);
+    for (std::size_t i = 0; i < s.rows; ++i) {
+      Real& each = s.s[i * s.columns + j];
+      each = (Real(1) - step * k[i] * k[i]) * each + step * k[i] * x[j];
+      y[j] += q[i] * each;
+    }
+  }
+  return y;
+}
+
 }  // namespace support
