@@ -46,7 +46,7 @@ TEST(LightningGate, HasTheRatesOfTheSpectrum) {
   auto const rates = wane::spectra::lightning(12, 5, 24);
   lightning_gate<double> const gate(12, {5, 24});
   for (wane::index h = 0; h < 12; ++h)
-    EXPECT_NEAR(gate.read({0, 7, h}), -rates[static_cast<std::size_t>(h)], 1e-15);
+    EXPECT_DOUBLE_EQ(gate.read({0, 7, h}), -rates[static_cast<std::size_t>(h)]);
   EXPECT_EQ(gate.read({}), 0);
 }
 

@@ -135,6 +135,32 @@ TEST(Longhorn, HasTheGradientsOfAllInputs) {
     }
 }
 
+// Channels that are not neighbours are taken one by one.
+TEST(Longhorn, HasTheSameGradientsWhicheverWayItsTensorsLie) {
+  constexpr index time = 20, rows = 3, columns = 17;
+  using support::arrangement;
+  std::vector<std::vector<double>> found;
+  for (arrangement how : {arrangement::plain, arrangement::spread}) {
+    using tensor = support::tensor<double>;
+    tensor q(1, time, 1, rows, how), k(1, time, 1, rows, how), x(1, time, 1, columns, how),
+        beta(1, time, 1, columns, how), dy(1, time, 1, columns, how);
+    tensor dq(1, time, 1, rows, how), dk(1, time, 1, rows, how), dx(1, time, 1, columns, how),
+        dbeta(1, time, 1, columns, how);
+    support::random_values random(1);
+    for (auto* of : {&q, &k, &x, &beta, &dy})
+      of->fill([&](auto...) { return random.uniform(0, 1); });
+    wane::adjoint(longhorn<double>({.query = q, .key = k, .value = x, .beta = beta}),
+                  sequence_view<double const>(dy.view()),
+                  {.query = dq.view(), .key = dk.view(), .value = dx.view(), .beta = dbeta.view()});
+    found.emplace_back();
+    for (auto const* of : {&dq, &dk, &dx, &dbeta})
+      of->for_each([&](auto... at) { found.back().push_back((*of)(at...)); });
+  }
+  support::nearness near;
+  for (std::size_t n = 0; n < found[0].size(); ++n) near.add(found[1][n], found[0][n]);
+  EXPECT_LT(near.both(), 1e-14);
+}
+
 // Where a step overwrites all, the gradients are those of the write alone, and finite.
 TEST(Longhorn, HasFiniteGradientsWhereNothingIsLeft) {
   for (float beta : {0.f, 1.f, 1e8f, 1e30f}) {

@@ -16,20 +16,20 @@ template <class T>
 class lightning_gate {
  public:
   // Throws wane::error unless 0 <= layer < layers.
-  lightning_gate(index heads, lightning_layer const& in) : heads_(heads) {
+  lightning_gate(index heads, lightning_layer const& in) {
     require(in.layers > 0, "layers is ", in.layers, "; it must be at least 1");
     require(in.layer >= 0 && in.layer < in.layers, "layer is ", in.layer, "; it must be from 0 to ",
             in.layers - 1);
-    left_ = 8 * (static_cast<double>(in.layers - in.layer) / static_cast<double>(in.layers));
+    double const left = static_cast<double>(in.layers - in.layer) / static_cast<double>(in.layers);
+    slope_ = -8 * left / static_cast<double>(heads);
   }
 
   WANE_INLINE T read(place<> where) const {
-    return static_cast<T>(-left_ * static_cast<double>(where.head) / static_cast<double>(heads_));
+    return static_cast<T>(slope_ * static_cast<double>(where.head));
   }
 
  private:
-  double left_;
-  index heads_;
+  double slope_;
 };
 
 // S_t = w_h S_{t-1} + k_t v_t^T,   y_t = scale S_t^T q_t,   w_h = e^{-8 h / H (1 - layer / layers)}
