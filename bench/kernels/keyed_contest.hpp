@@ -24,11 +24,12 @@ inline constexpr index keyed_heads = 16;
 inline constexpr index loop_tokens_at_most = 4096;
 
 // How an input is drawn: a number or a row of each token and head, uniform in [low, high); unit
-// rows then get the length 1. The gradient of a parameter is a sum over tokens.
+// rows then get the length 1. The gradient of a parameter is a sum over tokens. With by_head, head
+// h of H has low + h / H (high - low).
 struct drawn {
   enum { absent, number, row, unit_row } each = absent;
   double low = -1, high = 1;
-  bool for_all_tokens = false, for_all_heads = false, is_parameter = false;
+  bool for_all_tokens = false, for_all_heads = false, is_parameter = false, by_head = false;
 };
 
 struct keyed_row {
@@ -72,7 +73,8 @@ struct keyed_problem {
       : row(r), p{r.tokens, keyed_heads, r.rows, r.columns, {}, {}, {}, {}} {
     for_each_input(
         [&](drawn const& how, keyed_tensor& to) {
-          to = input(how, &to == &p.in.value ? r.columns : r.rows);
+          bool const by_column = &to == &p.in.value || &to == &p.in.beta;
+          to = input(how, by_column ? r.columns : r.rows);
         },
         row.in, p.in);
     if (r.what == pass::backward) {
@@ -105,6 +107,9 @@ struct keyed_problem {
     index const own = how.for_all_tokens ? heads * width : p.tokens * heads * width;
     for (index i = 0; i < p.tokens * heads * width; ++i)
       x.data[i] = i < own ? static_cast<float>(next(how.low, how.high)) : x.data[i - own];
+    for (index i = 0; how.by_head && i < p.tokens * heads * width; ++i)
+      x.data[i] = static_cast<float>(how.low + (how.high - how.low) * double(i / width % heads) /
+                                                   double(heads));
     for (index i = 0; how.each == drawn::unit_row && i < p.tokens * heads; ++i)
       x.at(i * shared_by).normalize();
     return x;
@@ -137,9 +142,12 @@ typename Op::gradients gradients_of(keyed_problem const& problem) {
     to.x = problem.rows(d.value), to.dt = problem.whole(d.time_step);
     to.B = problem.rows(d.key), to.C = problem.rows(d.query);
     to.A = problem.of_heads(d.log_decay);
-  } else {
+  } else if constexpr (requires { to.beta; }) {
     to.query = problem.rows(d.query), to.key = problem.rows(d.key);
-    to.value = problem.rows(d.value);
+    to.value = problem.rows(d.value), to.beta = problem.rows(d.beta);
+  } else {
+    to.query = problem.rows(d.query), to.value = problem.rows(d.value);
+    if constexpr (requires { to.key; }) to.key = problem.rows(d.key);
     if constexpr (std::is_convertible_v<decltype(to.log_decay), sequence_view<float>>)
       to.log_decay = problem.rows(d.log_decay);
     else if constexpr (std::is_convertible_v<decltype(to.log_decay), token_view<float>>)

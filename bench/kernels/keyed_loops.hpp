@@ -18,6 +18,7 @@ struct keyed_inputs_of {
   Each removal{}, rate{};        // of RWKV-7
   Each time_step{};              // of Mamba-2; its log_decay is per unit of time
   Each factor{};                 // VLA's DeltaNet: a plain decay
+  Each beta{};                   // of Longhorn, for each column
 };
 
 // visit(the same member of each).
@@ -25,7 +26,7 @@ void for_each_input(auto const& visit, auto&... of) {
   visit(of.query...), visit(of.key...), visit(of.value...);
   visit(of.log_decay...), visit(of.strength...);
   visit(of.removal...), visit(of.rate...);
-  visit(of.time_step...), visit(of.factor...);
+  visit(of.time_step...), visit(of.factor...), visit(of.beta...);
 }
 
 template <class T>

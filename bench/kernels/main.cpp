@@ -38,8 +38,10 @@ int main(int argc, char** argv) {
     add_exponential_bank_rows();
     add_laplace_rows();
     add_keyed_rows();
+    add_gated_rows();
     add_linear_attention_rows();
     add_vla_rows();
+    add_longhorn_rows();
     add_mamba1_rows();
     add_mamba2_rows();
     add_retention_rows();

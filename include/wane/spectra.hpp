@@ -38,6 +38,7 @@
 #include "wane/spectra/rates/best_range.hpp"
 #include "wane/spectra/rates/geometric.hpp"
 #include "wane/spectra/rates/harmonic.hpp"
+#include "wane/spectra/rates/lightning.hpp"
 #include "wane/spectra/rates/linear.hpp"
 #include "wane/spectra/rates/post.hpp"
 #include "wane/spectra/rates/post_initial.hpp"

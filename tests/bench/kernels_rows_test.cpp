@@ -20,10 +20,10 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
       "(linear_recurrence/(forward|step|backward)/C:\\d+/T:\\d+/decay:(factor|log)|"
       "exponential_bank/(forward|step|backward)/S:\\d+/C:\\d+/T:\\d+|"
       "(gla|retnet|delta_net|gated_delta_net|kimi_delta_attention|rwkv7|linear_attention|"
-      "vla|vla_delta_net)"
+      "vla|vla_delta_net|hgrn2|lightning_attention)"
       "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
       "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
-      "mamba2/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
+      "(mamba2|longhorn)/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
       "laplace/(forward|step|backward)/S:\\d+(/active:\\d+)?/C:\\d+/T:\\d+|"
       "retention/(forward|step|backward)(/K:\\d+)?/S:\\d+/V:\\d+/T:\\d+|"
       "retrieval/(forward|step|backward)/S:\\d+/F:\\d+/V:\\d+/T:\\d+|"
@@ -42,6 +42,9 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
   std::vector<std::string> those{"linear_recurrence",
                                  "exponential_bank",
                                  "gla",
+                                 "hgrn2",
+                                 "lightning_attention",
+                                 "longhorn",
                                  "retnet",
                                  "delta_net",
                                  "gated_delta_net",

@@ -7,6 +7,7 @@
 
 #include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/operators/gates/time_step.hpp"
+#include "wane/operators/parts/channel_parameter.hpp"
 #include "wane/operators/parts/keyed.hpp"
 #include "wane/operators/parts/mamba_inputs.hpp"
 
@@ -54,8 +55,8 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
       : keyed(impl::mamba_keys<Io>(in.x, in.B, in.C), {.scale = 1}),
         own_(in),
         A_(by_row(in.A)),
-        D_(by_row(in.D)),
-        dt_bias_(by_row(in.dt_bias)),
+        D_(in.D),
+        dt_bias_(in.dt_bias),
         delta_(options.dt_softplus, options.dt_limit) {}
 
   // Throws wane::error for a tensor that is missing or does not fit. Called by every run.
@@ -66,10 +67,13 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
     impl::check_given("A", own_.A);
     require(own_.A.data, "A has no data; it must point to its values");
     check_extent("A", "states", own_.A.extent[2], size.rows);
-    check_parameter("A", A_, size), check_parameter("D", D_, size);
-    check_parameter("dt_bias", dt_bias_, size);
+    check_extent("A", "heads", A_.extent[2], size.heads);
+    check_extent("A", "columns", A_.extent[3], size.columns);
+    D_.check("D", size), dt_bias_.check("dt_bias", size);
   }
-  wane::layout layout() const { return keyed::layout() & layout_of(own_.dt, D_, dt_bias_); }
+  wane::layout layout() const {
+    return keyed::layout() & layout_of(own_.dt) & D_.layout() & dt_bias_.layout();
+  }
 
   // A token in column j, or in lanes of columns: Delta and x are computed once.
   template <class V>
@@ -84,7 +88,8 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
     }
     WANE_INLINE V value(auto) const { return multiply(delta, x); }
     WANE_INLINE V skip(auto j) const {
-      return op.D_.data ? multiply(op.parameter(op.D_, where, j), x) : V(Accumulate(0));
+      return op.D_.present() ? multiply(op.D_.template read<Accumulate>(where.head, j), x)
+                             : V(Accumulate(0));
     }
   };
   struct token : keyed::terms {
@@ -155,7 +160,8 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
         V const by_delta = multiply_add(value, g.value, g.step);
         V const by_dt = multiply(by_delta, op.delta_.slope(op.raw_dt(where, j)));
         V by_x = multiply(delta, g.value);
-        if (op.D_.data) by_x = multiply_add(op.parameter(op.D_, where, j), g.skip, by_x);
+        if (op.D_.present())
+          by_x = multiply_add(op.D_.template read<Accumulate>(where.head, j), g.skip, by_x);
         to.x.write(where, j, by_x);
         to.dt.write(where, j, by_dt), to.dt_bias.parts.write(where, j, by_dt);
         to.D.parts.write(where, j, multiply(value, g.skip));
@@ -177,33 +183,22 @@ class mamba1 : public impl::keyed_memory<Io, Accumulate> {
     return at_least(V(std::numeric_limits<Accumulate>::lowest()), rate);
   }
 
-  // Parameters as sequence_view reads them: [sequences, N, H, D], rows in the place of time.
+  // A as sequence_view reads it: [1, N, H, D], rows in the place of time.
   using parameter_view = sequence_view<widened<Io> const>;
   static parameter_view by_row(view<widened<Io> const, 3> const& x) {
     auto const& e = x.extent;
     auto const& s = x.stride;
     return {x.data, {1, e[2], e[0], e[1]}, {0, s[2], s[0], s[1]}};
   }
-  static parameter_view by_row(view<widened<Io> const, 2> const& x) {
-    return {x.data, {1, 1, x.extent[0], x.extent[1]}, {0, 0, x.stride[0], x.stride[1]}};
-  }
 
-  static void check_parameter(char const* name, parameter_view const& x,
-                              recurrence_shape const& shape) {
-    if (!x.data) return;
-    check_extent(name, "heads", x.extent[2], shape.heads);
-    check_extent(name, "columns", x.extent[3], shape.columns);
-  }
-  WANE_INLINE auto parameter(parameter_view const& x, place<> where, auto j) const {
-    return convert<Accumulate>(x.read({0, 0, where.head}, j));
-  }
   WANE_INLINE auto raw_dt(place<> where, auto j) const {
     auto const raw = convert<Accumulate>(own_.dt.read(where, j));
-    return dt_bias_.data ? raw + parameter(dt_bias_, where, j) : raw;
+    return dt_bias_.present() ? raw + dt_bias_.template read<Accumulate>(where.head, j) : raw;
   }
 
   mamba1_inputs<Io> own_;
-  parameter_view A_, D_, dt_bias_;
+  parameter_view A_;
+  impl::channel_parameter<widened<Io>> D_, dt_bias_;
   impl::time_step<Accumulate> delta_;
 };
 

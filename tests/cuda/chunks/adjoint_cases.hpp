@@ -37,6 +37,10 @@ class chunk_gradients {
   auto of(wane::gla<Io, Gate> const& op) {
     return keyed(op, {.log_decay = rows()});
   }
+  auto of(wane::hgrn2<Io> const&) {
+    return typename wane::hgrn2<Io>::gradients{
+        .query = rows(), .value = tensor(shape_.columns), .log_decay = rows()};
+  }
   auto of(wane::gated_delta_net<Io> const& op) {
     return keyed(op, {.strength = heads(), .log_decay = heads()});
   }
@@ -114,6 +118,10 @@ struct chunk_adjoint_cases {
   template <class Io>
   void gla(chunk_shape const& shape, bool strong = false) const {
     both_ways<Io>("gla", shape, strong, [](auto const& x) { return x.gla(); });
+  }
+  template <class Io>
+  void hgrn2(chunk_shape const& shape, bool strong = false) const {
+    both_ways<Io>("hgrn2", shape, strong, [](auto const& x) { return x.hgrn2(); });
   }
   template <class Io>
   void mamba2(chunk_shape const& shape) const {

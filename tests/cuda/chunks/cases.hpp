@@ -20,6 +20,10 @@ struct chunk_cases {
     both_ways<Io>("gla", shape, strong, [](auto const& x) { return x.gla(); });
   }
   template <class Io>
+  void hgrn2(chunk_shape const& shape, bool strong = false) const {
+    both_ways<Io>("hgrn2", shape, strong, [](auto const& x) { return x.hgrn2(); });
+  }
+  template <class Io>
   void retnet(chunk_shape const& shape) const {
     both_ways<Io>("retnet", shape, false, [](auto const& x) { return x.retnet(); });
   }

@@ -7,6 +7,7 @@
 #include "support/random_values.hpp"
 #include "wane/core/numbers/storage.hpp"
 #include "wane/operators/gated_delta_net.hpp"
+#include "wane/operators/hgrn2.hpp"
 #include "wane/operators/kimi_delta_attention.hpp"
 #include "wane/operators/mamba2.hpp"
 #include "wane/operators/retnet.hpp"
@@ -40,6 +41,9 @@ struct chunk_numbers {
                  bonus = parameters(shape.rows);
 
   wane::gla<Io> gla() const { return {in(), rows_of(by_row)}; }
+  wane::hgrn2<Io> hgrn2() const {
+    return {{.query = rows_of(query), .value = tensor(value, shape.columns)}, rows_of(by_row)};
+  }
   wane::retnet<Io> retnet() const { return {in(), {{constant.data(), shape.heads}}}; }
   // Its taper looks at positions, its D is direct.
   wane::mamba2<Io> mamba2() const {

@@ -57,14 +57,16 @@ struct all_gradients {
   V *decay, *key, *query, *erase_read, *erase_write;
   token_gradient<V> whole;
 };
-// decay: the gradients of the decays of all rows; null where decays are not by element.
+// decay: the gradients of the decays of all rows; null where decays are not by element. A sink with
+// `static constexpr bool sums_decays = true` leaves there what is to be summed over columns: `row`
+// and `all` receive the sums as the `decay` of each row.
 // skip: zero where the token has no skip.
 // step: the sum over rows of rate times decay; zero where the operator has no rates.
 template <class V>
 struct column_gradients {
   index rows;
   V value, skip, step;
-  V const* decay;
+  V* decay;
 };
 
 }  // namespace wane
@@ -134,6 +136,11 @@ concept has_rate_member = requires {
 template <class Sink, class Column, class V>
 concept takes_all_of_columns = requires(Sink sink, Column j, column_gradients<V> g) {
   sink.all_of_column(j, g);
+};
+
+template <class Sink>
+concept sums_decays = requires {
+  requires Sink::sums_decays;
 };
 
 // False where a sink has a member that takes another type than the recurrence computes in, because

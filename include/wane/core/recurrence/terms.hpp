@@ -21,6 +21,8 @@ namespace wane {
 // token stands for several times.
 //   value(j)                                    always
 //   log_decay(), log_decay(i), log_decay(i, j)  at most one; natural log, <= 0, -inf resets
+//   split_decay(i, j)                           only beside log_decay(i, j): the same decay as
+//                                               whole + rest, where that takes no e^log
 //   decay(), decay(i), decay(i, j)              or one of these instead: the plain factor
 //   key(i)                                      absent: 1
 //   query(i), query(i, j)                       absent: 1; query(i, j) is only for banks of poles
@@ -98,6 +100,12 @@ template <class Token, class Column = index>
 concept has_element_log_decay = requires(Token x, index i, Column j) {
   x.log_decay(i, j);
 };
+// See numbers/decay.hpp. Gradients are those of the log.
+template <class Token, class Column = index>
+concept has_split_decay = has_element_log_decay<Token, Column> &&
+    requires(Token x, index i, Column j) {
+  x.split_decay(i, j);
+};
 template <class Token>
 concept has_plain_decay = requires(Token x) {
   x.decay();
@@ -156,8 +164,10 @@ namespace wane {
 // The decay of state element (i, j), in the type that fits the term: log, plain, or none.
 template <class Token, class Column>
 WANE_INLINE auto decay_of(Token const& x, index i, Column j) {
-  if constexpr (has_element_log_decay<Token, Column> || has_row_log_decay<Token> ||
-                has_log_decay<Token>)
+  if constexpr (has_split_decay<Token, Column>)
+    return x.split_decay(i, j);
+  else if constexpr (has_element_log_decay<Token, Column> || has_row_log_decay<Token> ||
+                     has_log_decay<Token>)
     return decay_from_log(impl::log_decay_of(x, i, j));
   else if constexpr (has_element_plain_decay<Token, Column>)
     return plain_decay<decltype(x.decay(i, j))>{x.decay(i, j)};

@@ -1,5 +1,5 @@
-// The recurrences of mesa_net: H, the decayed sum of squares of keys, and the memory read through
-// it. SPDX-License-Identifier: MIT
+// The recurrences of mesa_net: H, a decayed sum of squares of keys, and the memory read through it.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <vector>

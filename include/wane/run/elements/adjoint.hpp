@@ -248,6 +248,9 @@ class element_adjoint {
           sink.all_of_column(
               columns[r], column_gradients<V>{rows, of_value[r], has_skip<Token> ? dy[r] : V(T(0)),
                                               of_step[r], of_decay[r]});
+        if constexpr (sums_decays<Sink>)
+          for (index i = 0; i < rows; ++i)
+            sums.rows[size(i)].decay += present(columns[r], of_decay[r][i]);
       });
     }
     for (index i = 0; i < rows; ++i)

@@ -110,6 +110,9 @@ class column_adjoint {
           columns_,
           column_gradients<V>{rows_, value_gradient, has_skip<Token> ? dy : V(T(0)), step_gradient,
                               decays_by_element<Token> ? decay_gradients_ : nullptr});
+    if constexpr (sums_decays<Sink> && decays_by_element<Token>)
+      for (index i = 0; i < rows_; ++i)
+        sums.rows[static_cast<std::size_t>(i)].decay += gathered<A>(decay_gradients_[i]);
   }
 
   // dL/dS of the initial state, from the arrays of the first token.
