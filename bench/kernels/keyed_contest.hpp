@@ -154,10 +154,10 @@ typename Op::gradients gradients_of(keyed_problem const& problem) {
       to.log_decay = problem.whole(d.log_decay);
   }
   if constexpr (requires { to.strength; }) to.strength = problem.whole(d.strength);
-  if constexpr (requires { to.removal; }) {
-    to.removal = problem.rows(d.removal);
-    to.rate = problem.rows(d.rate);
-  }
+  if constexpr (requires { to.removal; }) to.removal = problem.rows(d.removal);
+  if constexpr (requires { to.rate; }) to.rate = problem.rows(d.rate);
+  if constexpr (requires { to.erase_gate; }) to.erase_gate = problem.rows(d.rate);
+  if constexpr (requires { to.write_gate; }) to.write_gate = problem.rows(d.beta);
   return to;
 }
 

@@ -12,6 +12,8 @@
 //                      matrix memories the loop in Eigen; of VORT's banks its equation 12
 //   vs_fading          our time on these data over our time on ordinary ones
 //   vs_all             our time with half of the nodes left out over our time with them masked by 0
+//   vs_separate        time over ours of as many states as there are queries
+//   vs_conjugate_gradients  time over ours of a loop in Eigen that solves by 30 steps of them
 //   vs_shared          our time with VORT's banks over our time with 16 nodes that all orders share
 //   vs_exponentials    our time over that of as many exponentials and nothing else
 //   tokens_per_second  from the median time
@@ -38,6 +40,8 @@ int main(int argc, char** argv) {
     add_exponential_bank_rows();
     add_laplace_rows();
     add_keyed_rows();
+    add_erasing_rows();
+    add_substep_rows();
     add_gated_rows();
     add_linear_attention_rows();
     add_vla_rows();

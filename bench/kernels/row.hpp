@@ -30,6 +30,8 @@ void add_keyed_rows();
 void add_gated_rows();
 void add_linear_attention_rows();
 void add_longhorn_rows();
+void add_erasing_rows();
+void add_substep_rows();
 void add_vla_rows();
 void add_mamba1_rows();
 void add_mamba2_rows();

@@ -19,9 +19,11 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
   std::regex const scheme(
       "(linear_recurrence/(forward|step|backward)/C:\\d+/T:\\d+/decay:(factor|log)|"
       "exponential_bank/(forward|step|backward)/S:\\d+/C:\\d+/T:\\d+|"
-      "(gla|retnet|delta_net|gated_delta_net|kimi_delta_attention|rwkv7|linear_attention|"
+      "(gla|retnet|rwkv6|comba|gated_delta_net2|delta_net|gated_delta_net|kimi_delta_attention|"
+      "rwkv7|linear_attention|"
       "vla|vla_delta_net|hgrn2|lightning_attention)"
       "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
+      "(delta_product|grouped_queries|mesa_net)/forward/H:\\d+(/n:\\d+)?/D:\\d+(/n:\\d+)?/T:\\d+|"
       "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
       "(mamba2|longhorn)/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
       "laplace/(forward|step|backward)/S:\\d+(/active:\\d+)?/C:\\d+/T:\\d+|"
@@ -48,7 +50,10 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
                                  "retnet",
                                  "delta_net",
                                  "gated_delta_net",
+                                 "rwkv6",
                                  "rwkv7",
+                                 "comba",
+                                 "gated_delta_net2",
                                  "mamba1",
                                  "mamba2",
                                  "laplace",
