@@ -125,8 +125,8 @@ class mesa_memory : public memory_with<mesa_tensors<Io>, Io, Gate, Accumulate> {
       }
 
      private:
-      WANE_INLINE void add(token_view<Accumulate> const& sums, Accumulate g) const {
-        *sums.element(where) += g;
+      WANE_INLINE void add(token_view<Accumulate> const& total, Accumulate g) const {
+        *total.element(where) += g;
       }
       template <class V>
       WANE_INLINE static Accumulate sum_of(V x) {

@@ -95,7 +95,7 @@ WANE_HOST_DEVICE void advance(Op const& op, place<> at, view<State, 2> state, Wr
   }
 }
 template <stepwise_recurrence Op, class State, class Write>
-WANE_HOST_DEVICE void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
+void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   op.advance(at, state, write);
 }
 

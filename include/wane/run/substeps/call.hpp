@@ -15,13 +15,12 @@ class substep_options {
   substep_options(Options const& options, index count, index sequences)
       : starts_(times(options.packed.starts, count)),
         lengths_(times(options.lengths, count)),
-        positions_(
-            options.initial.positions
-                ? times({options.initial.positions, static_cast<std::size_t>(sequences)}, count)
-                : std::vector<index>()),
         of_substeps_(options) {
-    of_substeps_.packed = {starts_}, of_substeps_.lengths = lengths_;
-    if (options.initial.positions) of_substeps_.initial.positions = positions_.data();
+    if (index const* const seen = options.initial.positions) {
+      positions_ = times(std::span<index const>(seen, seen + sequences), count);
+      of_substeps_.initial.positions = positions_.data();
+    }
+    of_substeps_.packed.starts = starts_, of_substeps_.lengths = lengths_;
     if (options.box.last_tokens > 0) of_substeps_.box.last_tokens *= count;
     if constexpr (requires { options.keep; }) {
       for (kept_state<State> const& kept : options.keep)
