@@ -18,7 +18,7 @@ struct mesa_problem : memory_data<T> {
         lambda(1, 1, s.heads, s.rows, this->bits) {
     this->put_between(strength, 0.1, 0.9), this->put_between(lambda, 0.5, 1.5);
   }
-  // S is any, H a multiple of the identity and some asymmetry, which does not count.
+  // S is any, H near the identity; what lies below its diagonal does not count.
   void begin(recurrent_state<T>& state, std::mt19937_64& random) const {
     state.values() = random_numbers<T>(state.values().size(), random);
     index const K = this->size.rows, S = K * this->size.columns, all = S + K * K;

@@ -22,16 +22,16 @@ class product_substeps : public memory_with<strength_of<Io>, Io, no_gate, Accumu
     check_given("query", in.query);
     require(tokens > 0 ? substeps % tokens == 0 : substeps == 0, "key has time ", substeps,
             "; it must be a multiple of that of query, ", tokens);
-    if (tokens > 0) order_.count = substeps / tokens;
+    if (substeps > 0) order_ = {substeps / tokens, false};
     for (int i : {0, 2, 3})
       require(in.query.extent[i] == in.key.extent[i], "query has extent ", in.query.extent[i],
               " along dimension ", i, "; it must equal that of key, ", in.key.extent[i]);
   }
 
-  index substeps() const { return order_.count; }
+  index substeps() const { return order_.count(); }
   recurrence_shape shape_of_tokens() const {
     recurrence_shape shape = this->shape();
-    shape.time /= order_.count;
+    shape.time /= order_.count();
     return shape;
   }
   product_substeps taken(bool backward) const {
@@ -87,7 +87,7 @@ class product_substeps : public memory_with<strength_of<Io>, Io, no_gate, Accumu
             static_cast<Accumulate>(this->own_.strength.read(where)),
             this->scale_ * this->length_factor(query_, this->shared_of(of_token), own_sums()),
             n == 0,
-            n + 1 == order_.count};
+            n + 1 == order_.count()};
   }
 
   template <class Gradients>

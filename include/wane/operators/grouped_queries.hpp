@@ -20,7 +20,7 @@ class query_substeps : public Op {
 
   recurrence_shape shape() const {
     recurrence_shape shape = Op::shape();
-    shape.time *= order_.count;
+    shape.time *= order_.count();
     return shape;
   }
   Op const& of_tokens() const { return *this; }
@@ -35,6 +35,7 @@ class query_substeps : public Op {
       auto const q = convert<accumulate>(op.in_.query.read(query_at, i));
       return multiply(q, decltype(q)(factor));
     }
+    WANE_INLINE bool writes() const { return first; }
     WANE_INLINE auto key(auto i) const { return in_first(of_memory::key(i)); }
     WANE_INLINE auto erase_read(auto i) const requires has_erase<of_memory> {
       return in_first(of_memory::erase_read(i));
@@ -62,7 +63,7 @@ class query_substeps : public Op {
             order_.number(substep) == 0};
   }
   WANE_INLINE place<> query_of(place<> substep) const {
-    return order_.token(substep).with_head(substep.head * order_.count + order_.number(substep));
+    return order_.token(substep).with_head(substep.head * order_.count() + order_.number(substep));
   }
 
   // Gradients of the memory go to its own sink once a token.

@@ -5,7 +5,7 @@
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/core/state/pair.hpp"
-#include "wane/operators/gates/mesa_parts.hpp"
+#include "wane/operators/gates/mesa_leader.hpp"
 
 namespace wane {
 
@@ -29,8 +29,8 @@ struct mesa_inputs {
 //
 // y_t is what ridge regression on all tokens so far, faded, says of q_t. The matrix is solved
 // exactly, by its factor, K^3 / 6 multiply-adds a token. log_decay: g, [B, T, H], or a gate of
-// heads. The scale is 1 if absent. The state is that of a pair, S and then H, K (V + K) numbers a
-// head.
+// heads. The scale is 1 if absent. The state is that of a pair, S and then the upper triangle of H,
+// K x V and K x K numbers a head.
 template <class Io, head_gate Gate = token_view<Io const>, class Accumulate = widened<Io>>
 class mesa_net : public recurrence_pair<impl::mesa_memory<Io, Gate, Accumulate, false>,
                                         impl::mesa_leader<Io, Gate, Accumulate>> {
@@ -133,15 +133,15 @@ void mesa_net<Io, Gate, Accumulate>::adjoint_by(Passes const& passes, Dy const& 
     for (index i = 0; i < shape.rows; ++i) *x.element(at, i) *= -1;
   });
   Options of_squares = of_leader;
-  impl::symmetric_copy const initial(of_leader.initial.values);
-  of_squares.initial.values = initial.values();
+  impl::upper_triangles const initial(of_leader.initial.values, impl::below_diagonal::mirror);
+  impl::upper_triangles const final(of_leader.final_gradient.values, impl::below_diagonal::zero);
+  of_squares.initial.values = initial.values(), of_squares.final_gradient.values = final.values();
   passes.adjoint(squares(this->first(), z), x, typename squares::gradients{{}, {}, sums},
                  of_squares);
   if (auto const& h = of_leader.initial_gradient.values; h.data)
-    for (index n = 0; n < impl::walks_of(shape, options); ++n) {
-      impl::walk const w = impl::walk_of(n, shape, options, nullptr);
-      if (w.count > 0) impl::make_symmetric(h, w.sequence, w.head);
-    }
+    for (index n = 0; n < impl::walks_of(shape, options); ++n)
+      impl::fold_to_upper(h, of_leader.final_gradient.values,
+                          impl::walk_of(n, shape, options, nullptr));
   passes.for_each_token(shape, options, [&](place<> at) {
     this->first().give(at, z, sums, to);
     to.strength.write(at, *sums.strength.element(at));

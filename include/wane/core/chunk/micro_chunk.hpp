@@ -68,7 +68,8 @@ struct micro_chunk {
   T whole = 1, rest = 0;  // P_3, where all rows of the head have the same decay
   T direct[micro_tokens] = {};
   bool has_direct = false;
-  int count = micro_tokens;  // fewer at the end of a sequence
+  bool first_writes_alone = false;  // the other tokens are only read
+  int count = micro_tokens;         // fewer at the end of a sequence
   // Whether some decay is zero. Multiplication by zero resets finite numbers only, so a runner
   // checks for NaN and infinity first.
   bool resets = false;

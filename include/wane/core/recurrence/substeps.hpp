@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+
 #include "wane/core/recurrence/recurrence.hpp"
 
 namespace wane {
@@ -27,22 +29,42 @@ concept has_substeps = has_shape<Op> && requires(Op const& op) {
 namespace wane::impl {
 
 // Which substep of which token a place of the recurrence over substeps is.
-struct substep_order {
-  index count = 1;  // of a token
+class substep_order {
+ public:
+  substep_order() = default;
+  // n substeps a token, 1 or more.
+  substep_order(index n, bool reversed)
+      : backward(reversed), count_(n), over_(~std::uint64_t{0} / static_cast<std::uint64_t>(n)) {
+    over_ += n > 1;
+  }
+
   bool backward = false;
 
+  WANE_INLINE index count() const { return count_; }
   WANE_INLINE index number(place<> at) const {
-    index const n = at.time % count;
-    return backward ? count - 1 - n : n;
+    index const n = at.time - token_of(at.time) * count_;
+    return backward ? count_ - 1 - n : n;
   }
   WANE_INLINE place<> token(place<> at) const {
-    return {at.batch, at.time / count, at.head, (at.position - 1) / count + 1, at.sequence};
+    return {at.batch, token_of(at.time), at.head, token_of(at.position - 1) + 1, at.sequence};
   }
   // Where tensors of substeps, [B, n T, ...], are read.
   WANE_INLINE place<> tensor(place<> at) const {
-    at.time += number(at) - at.time % count;
+    at.time = token_of(at.time) * count_ + number(at);
     return at;
   }
+
+ private:
+  __extension__ using wide = unsigned __int128;
+  // substep / n, by a product: the high half of substep (2^64 / n, rounded up), which is exact for
+  // substep < 2^64 / n. A division takes ten times as long, and outputs need one for each vector.
+  WANE_INLINE index token_of(index substep) const {
+    if (count_ == 1) return substep;
+    return static_cast<index>((static_cast<wide>(substep) * over_) >> 64);
+  }
+
+  index count_ = 1;
+  std::uint64_t over_ = 0;
 };
 
 // The type of outputs that substeps write, or of their gradients.
@@ -66,17 +88,17 @@ struct substep_view {
   substep_view(sequence_view<T> const& tokens, substep_order in_order, bool each)
       : data(tokens.data), of_tokens(tokens), order(in_order), each_reads(each) {
     for (int i = 0; i < 4; ++i) extent[i] = tokens.extent[i];
-    extent[1] *= order.count;
-    if (each_reads) extent[2] /= order.count;
+    extent[1] *= order.count();
+    if (each_reads) extent[2] /= order.count();
     stride[3] = tokens.stride[3];
   }
 
   WANE_INLINE bool reads(place<> at) const {
-    return each_reads || order.number(at) == order.count - 1;
+    return each_reads || order.number(at) == order.count() - 1;
   }
   WANE_INLINE place<> token(place<> at) const {
     place<> of = order.token(at);
-    if (each_reads) of.head = at.head * order.count + order.number(at);
+    if (each_reads) of.head = at.head * order.count() + order.number(at);
     return of;
   }
   WANE_INLINE auto read(place<> at, auto j) const {

@@ -38,6 +38,8 @@ namespace wane {
 //                                               where a term is not finite.
 //   reads_before_decay                          a constant, absent: false. If true, the token is
 //                                               strictly causal, and its query reads S, not w o S.
+// writes() is optional. Where it is false the token does not decay, erase or write: its key,
+// erase_read and erase_write are 0, its decay 1. A runner may then leave the work out.
 // at_column(j) is optional. It returns a token that answers for column j (or lanes) alone, so that
 // numbers which all rows of a column share are computed once. i may also be lanes of rows; runners
 // use them where all terms by row take lanes and the `layout` allows it.
@@ -69,6 +71,10 @@ concept has_erase_write = requires(Token x, index i) {
 // Erases in the direction in which it writes: erase_write = -key.
 template <class Token>
 concept is_delta_rule = has_erase<Token> && !has_erase_write<Token>;
+template <class Token>
+concept has_writes = requires(Token x) {
+  { x.writes() } -> std::convertible_to<bool>;
+};
 template <class Token>
 concept has_direct = requires(Token x) {
   x.direct();

@@ -83,6 +83,8 @@ class term_gatherer {
       chunk.has_direct = true;
       for (int t = 0; t < count; ++t) chunk.direct[t] = T(x[static_cast<std::size_t>(t)].direct());
     }
+    if constexpr (has_writes<Token>)
+      chunk.first_writes_alone = !(x[1].writes() || x[2].writes() || x[3].writes());
     constexpr reading reads_from = reading_of<Token>;
     if constexpr (rows_in_lanes)
       if (in_lanes_ && count == tokens && rows_ % width == 0) {

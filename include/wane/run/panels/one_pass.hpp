@@ -22,24 +22,26 @@ struct one_pass {
   void const* const* soon = nullptr;
   int each = 0;
 
-  // Takes R vectors of columns of a state through the tokens. Rows of the state are `row_stride`
-  // apart. load(t, r) gives vector r of v_t; store(t, r, y) receives vector r of y_t.
-  template <int R, class Load, class Store>
+  // Takes R vectors of columns of a state through the tokens, of which the first `Writers` write.
+  // Rows of the state are `row_stride` apart. load(t, r) gives vector r of v_t; store(t, r, y)
+  // receives vector r of y_t.
+  template <int R, int Writers = N, class Load, class Store>
   WANE_HOST_INLINE void take(index rows, T* state, index row_stride, Load const& load,
                              Store const& store) const {
-    take<R>(rows, state, state, row_stride, load, store);
+    take<R, Writers>(rows, state, state, row_stride, load, store);
   }
 
   // The same where the state after the tokens goes to `next`, which may be `state`.
-  template <int R, class Load, class Store>
+  template <int R, int Writers = N, class Load, class Store>
   WANE_HOST_INLINE void take(index rows, T const* state, T* next, index row_stride,
                              Load const& load, Store const& store) const {
     using vector = simd<T, width>;
     constexpr int write_terms = N + (Fading == fading::row ? 2 : 0);
-    vector v[N][R], y[N][R];
+    vector v[Writers][R], y[N][R];
     unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
-      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { v[t][r] = load(t, r); });
-      unroll<t + 1>([&](auto s) WANE_INLINE_LAMBDA {
+      if constexpr (t < Writers)
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA { v[t][r] = load(t, r); });
+      unroll<(t < Writers ? t + 1 : Writers)>([&](auto s) WANE_INLINE_LAMBDA {
         vector const pair(pairs[t][s]);
         unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
           y[t][r] = s == 0 ? pair * v[s][r] : multiply_add(pair, v[s][r], y[t][r]);
@@ -61,10 +63,11 @@ struct one_pass {
           after[r] = Fading == fading::none ? before[r] : lost * before[r];
         });
         unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
-          vector const query(read[t * width]), key(write[t * width]);
+          vector const query(read[t * width]);
           unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
             y[t][r] = multiply_add(query, before[r], y[t][r]);
-            after[r] = multiply_add(key, v[t][r], after[r]);
+            if constexpr (t < Writers)
+              after[r] = multiply_add(vector(write[t * width]), v[t][r], after[r]);
           });
         });
         unroll<R>([&](auto r) WANE_INLINE_LAMBDA {

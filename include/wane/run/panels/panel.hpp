@@ -7,8 +7,9 @@
 
 namespace wane::impl {
 
-// `value` and `output` have tokens `token_stride` apart and no gaps between columns.
-template <class Form, int R>
+// `value` and `output` have tokens `token_stride` apart and no gaps between columns. Of the tokens
+// the first `Writers` decay, erase and write.
+template <class Form, int R, int Writers = micro_tokens>
 struct panel : panel_rows<Form, R> {
   using base = panel_rows<Form, R>;
   using base::width, base::tokens, base::chunk;
@@ -36,34 +37,36 @@ struct panel : panel_rows<Form, R> {
       if (chunk.has_direct) pass.pairs[t][t] += chunk.direct[t];
     }
     auto const at = [&](index t, index r) { return t * token_stride + r * width; };
-    pass.template take<R>(
+    pass.template take<R, Writers>(
         base::rows, state, base::row_stride,
         [&](auto t, auto r) WANE_INLINE_LAMBDA { return vector::load(value + at(t, r)); },
         [&](auto t, auto r, vector y) WANE_INLINE_LAMBDA { y.store(output + at(t, r)); });
   }
 
   WANE_HOST_INLINE void read_then_write() {
-    vector found[Form::reads][R] = {};  // by queries, then by erase_reads
+    vector found[tokens + Writers][R] = {};  // by queries, then by erase_reads
     this->read(state, chunk.reads, Form::reads * width, found);
-    vector u[tokens][R], v[tokens][R];
-    unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
+    vector u[Writers][R], v[Writers][R];
+    unroll<Writers>([&](auto t) WANE_INLINE_LAMBDA {
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
         v[t][r] = vector::load(value + t * token_stride + r * width);
         u[t][r] = found[tokens + t][r];
       });
+      if (chunk.has_direct) base::add(chunk.direct[t], v[t], found[t]);
+      this->template erase<t>(u, v);
       answer<t>(found[t], u, v);
     });
+    unroll<tokens - Writers>(
+        [&](auto n) WANE_INLINE_LAMBDA { answer<Writers + n>(found[Writers + n], u, v); });
     this->write(state, state, u, v);
   }
 
   // y holds the product of query t with the state.
   template <int t>
-  WANE_HOST_INLINE void answer(vector (&y)[R], vector (&u)[tokens][R],
-                               vector (&v)[tokens][R]) const {
+  WANE_HOST_INLINE void answer(vector (&y)[R], vector const (&u)[Writers][R],
+                               vector const (&v)[Writers][R]) const {
     auto const& products = chunk.products;
-    if (chunk.has_direct) base::add(chunk.direct[t], v[t], y);
-    this->template erase<t>(u, v);
-    unroll<t + 1>([&](auto s) WANE_INLINE_LAMBDA {
+    unroll<(t < Writers ? t + 1 : Writers)>([&](auto s) WANE_INLINE_LAMBDA {
       base::add(products.query_key[t][s], v[s], y);
       if constexpr (Form::erasing == erasing::general)
         base::add(products.query_write[t][s], u[s], y);

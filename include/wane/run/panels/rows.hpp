@@ -36,8 +36,9 @@ struct panel_rows {
 
   // Computes the state after the chunk from the state before it. Keys write v, erase_writes write
   // u.
-  WANE_HOST_INLINE void write(T const* before, T* after, vector const (&u)[tokens][R],
-                              vector const (&v)[tokens][R]) {
+  template <int Writers>
+  WANE_HOST_INLINE void write(T const* before, T* after, vector const (&u)[Writers][R],
+                              vector const (&v)[Writers][R]) {
     vector whole(chunk.whole), rest(chunk.rest);
     for_rows(chunk.writes, Form::writes * width, [&](T const* term, index at) WANE_INLINE_LAMBDA {
       if constexpr (Form::fading == fading::row) {
@@ -47,7 +48,7 @@ struct panel_rows {
       unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
         vector const s = vector::load(before + at + r * width);
         vector sum = s;
-        unroll<tokens>([&](auto t) WANE_INLINE_LAMBDA {
+        unroll<Writers>([&](auto t) WANE_INLINE_LAMBDA {
           vector const key(term[t * width]);
           if constexpr (t == 0 && Form::fading != fading::none)
             sum = key * v[t][r];
@@ -66,8 +67,8 @@ struct panel_rows {
   // Before the call, u[t] is the product of erase_read t with the state, and v[t] is a value. The
   // writes of the tokens before t are added to u[t]. Under the delta rule, v[t] becomes v[t] -
   // u[t].
-  template <int t>
-  WANE_HOST_INLINE void erase(vector (&u)[tokens][R], vector (&v)[tokens][R]) const {
+  template <int t, int Writers>
+  WANE_HOST_INLINE void erase(vector (&u)[Writers][R], vector (&v)[Writers][R]) const {
     unroll<t>([&](auto s) WANE_INLINE_LAMBDA {
       add(chunk.products.read_key[t][s], v[s], u[t]);
       if constexpr (Form::erasing == erasing::general)

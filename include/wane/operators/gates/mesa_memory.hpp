@@ -1,8 +1,6 @@
-// The recurrences of mesa_net: H, a decayed sum of squares of keys, and the memory read through it.
+// mesa_memory: the memory of mesa_net, read by given queries, and that of its keys' squares.
 // SPDX-License-Identifier: MIT
 #pragma once
-
-#include <vector>
 
 #include "wane/operators/gates/memory_with.hpp"
 
@@ -141,115 +139,6 @@ class mesa_memory : public memory_with<mesa_tensors<Io>, Io, Gate, Accumulate> {
 
  private:
   sequence_view<Accumulate const> leads_;
-};
-
-// Of a state, K x K, the symmetric part counts.
-template <class T>
-void make_symmetric(view<T, 4> const& h, index sequence, index head) {
-  for (index i = 0; i < h.extent[2]; ++i)
-    for (index j = 0; j < i; ++j) {
-      T &below = h(sequence, head, i, j), &above = h(sequence, head, j, i);
-      below = above = (below + above) / 2;
-    }
-}
-template <class T>
-class symmetric_copy {
- public:
-  explicit symmetric_copy(view<T const, 4> const& h) {
-    if (!h.data) return;
-    for (index n = 0; n < h.extent[0]; ++n)
-      for (index head = 0; head < h.extent[1]; ++head)
-        for (index i = 0; i < h.extent[2]; ++i)
-          for (index j = 0; j < h.extent[3]; ++j) numbers_.push_back(h(n, head, i, j));
-    copy_ = {numbers_.data(), h.extent[0], h.extent[1], h.extent[2], h.extent[3]};
-    for (index n = 0; n < h.extent[0]; ++n)
-      for (index head = 0; head < h.extent[1]; ++head) make_symmetric(copy_, n, head);
-  }
-  view<T const, 4> values() const { return copy_; }
-
- private:
-  std::vector<T> numbers_;
-  view<T, 4> copy_;
-};
-
-// H and the solution x of (H + diag(lambda)) x = q after every token, by the factor R^T R of the
-// matrix. H stays symmetric: of an initial H the symmetric part counts. `asked` replaces q.
-template <class Io, class Gate, class Accumulate>
-class mesa_leader : public memory_with<mesa_tensors<Io>, Io, Gate, Accumulate> {
-  using base = memory_with<mesa_tensors<Io>, Io, Gate, Accumulate>;
-  using T = Accumulate;
-
- public:
-  explicit mesa_leader(base const& of, sequence_view<T const> const& asked = {})
-      : base(of), asked_(asked) {}
-
-  recurrence_shape shape() const {
-    recurrence_shape shape = base::shape();
-    shape.columns = shape.rows;
-    return shape;
-  }
-  index output_columns() const { return shape().rows; }
-
-  // Allocates nothing up to 128 rows.
-  void advance(place<> at, view<T, 2> const& state, auto const& write) const {
-    index const K = state.extent[0];
-    constexpr index few = 128;
-    T on_stack[few * few + few];
-    std::vector<T> in_heap(static_cast<std::size_t>(K > few ? K * K + K : 0));
-    T* const factor = K > few ? in_heap.data() : on_stack;
-    T* const x = factor + K * K;
-    auto const token = this->terms_at(at);
-    T const strength = static_cast<T>(this->own_.strength.read(at));
-    auto const w = decay_from_log(gate_terms<T, Gate>(this->gate_, at).log_decay());
-    for (index i = 0; i < K; ++i) x[i] = token.key(i);
-    for (index i = 0; i < K; ++i)
-      for (index j = i; j < K; ++j) {
-        T const before = (state(i, j) + state(j, i)) / 2;
-        factor[i * K + j] = state(i, j) = state(j, i) = carried(w, before, strength * x[i] * x[j]);
-      }
-    for (index i = 0; i < K; ++i) {
-      factor[i * K + i] += static_cast<T>(this->own_.lambda(at.head, i));
-      x[i] = asked_.data ? asked_.read(at, i) : token.query(i);
-    }
-    find_factor(factor, K);
-    solve(factor, K, x);
-    for (index i = 0; i < K; ++i) write(i, x[i]);
-  }
-
- private:
-  using vector = simd<T, simd_width<T>>;
-  // to += factor from
-  static void add(index count, T factor, T const* from, T* to) {
-    index j = 0;
-    for (; j + vector::width <= count; j += vector::width)
-      multiply_add(vector(factor), vector::load(from + j), vector::load(to + j)).store(to + j);
-    for (; j < count; ++j) to[j] = multiply_add(factor, from[j], to[j]);
-  }
-  // The upper triangle of a matrix becomes R.
-  static void find_factor(T* r, index K) {
-    using std::sqrt;
-    for (index k = 0; k < K; ++k) {
-      T* const row = r + k * K;
-      T const over = T(1) / sqrt(row[k]);
-      for (index j = k; j < K; ++j) row[j] *= over;
-      for (index i = k + 1; i < K; ++i) add(K - i, -row[i], row + i, r + i * K + i);
-    }
-  }
-  static void solve(T const* r, index K, T* x) {
-    for (index k = 0; k < K; ++k) {
-      x[k] /= r[k * K + k];
-      add(K - k - 1, -x[k], r + k * K + k + 1, x + k + 1);
-    }
-    for (index k = K - 1; k >= 0; --k) {
-      row_sum<T> found;
-      for_row_lanes<T>(true, K - k - 1, [&](auto j) WANE_INLINE_LAMBDA {
-        found.add(row_at(r + k * K + k + 1, j), row_at(x + k + 1, j));
-      });
-      x[k] = (x[k] - found.total()) / r[k * K + k];
-    }
-  }
-
-  sequence_view<T const> asked_;
 };
 
 }  // namespace wane::impl
