@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "wane/core/numbers/aligned.hpp"
+#include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/state/walk.hpp"
 #include "wane/operators/gates/mesa_memory.hpp"
@@ -64,106 +66,113 @@ class mesa_leader : public memory_with<mesa_tensors<Io>, Io, Gate, Accumulate> {
 
   // Allocates nothing up to 128 rows.
   void advance(place<> at, view<T, 2> const& state, auto const& write) const {
-    index const K = state.extent[0], step = state.stride[1];
+    index const K = state.extent[0];
     constexpr index few = 128;
-    alignas(64) T on_stack[few * few + few];
-    std::vector<T> in_heap(static_cast<std::size_t>(K > few ? K * K + K : 0));
-    T* const factor = K > few ? in_heap.data() : on_stack;
-    T* const x = factor + K * K;
+    alignas(64) T on_stack[few * (few + 2)];
+    aligned_numbers<T> const in_heap(K > few ? padded(K) * (padded(K) + 2) : 0);
+    T* const memory = K > few ? in_heap.data() : on_stack;
+    factor const r{K, padded(K), memory, memory + padded(K) * K, memory + padded(K) * (K + 1)};
     auto const token = this->terms_at(at);
-    T const strength = static_cast<T>(this->own_.strength.read(at));
-    auto const w = decay_from_log(gate_terms<T, Gate>(this->gate_, at).log_decay());
-    for (index i = 0; i < K; ++i) x[i] = token.key(i);
-    for (index i = 0; i < K; ++i) {
-      T *const h = &state(i, 0), *const row = factor + i * K, along = strength * x[i];
-      if (step == 1) {
-        std::fill_n(h, i, T(0));
-        square_row(w, along, x + i, h + i, K - i);
-        std::copy_n(h + i, K - i, row + i);
-      } else {
-        for (index j = 0; j < K; ++j)
-          h[j * step] = row[j] = j < i ? T(0) : carried(w, h[j * step], along * x[j]);
-      }
-      row[i] += static_cast<T>(this->own_.lambda(at.head, i));
-    }
-    for (index i = 0; i < K; ++i) x[i] = asked_.data ? asked_.read(at, i) : token.query(i);
-    find_factor(factor, K);
-    solve(factor, K, x);
-    for (index i = 0; i < K; ++i) write(i, x[i]);
+    for (index i = 0; i < r.stride; ++i) r.x[i] = i < K ? token.key(i) : T(0);
+    add_square(at, state, r);
+    for (index i = 0; i < r.stride; ++i)
+      r.x[i] = i >= K ? T(0) : asked_.data ? asked_.read(at, i) : token.query(i);
+    find(r);
+    solve(r);
+    for (index i = 0; i < K; ++i) write(i, r.x[i]);
   }
 
  private:
   using vector = simd<T, simd_width<T>>;
-  static constexpr index panel = 4;
+  static constexpr index width = vector::width, panel = 4;
+  static index padded(index count) { return (count + width - 1) / width * width; }
+  static index block_of(index i) { return i / width * width; }
 
-  // h <- w h + along x
-  static void square_row(split_decay<T> w, T along, T const* x, T* h, index count) {
+  // R, in rows `stride` apart that whole vectors fill, with zeros on its diagonal and below;
+  // `over`, 1 / R_kk; and x.
+  struct factor {
+    index K, stride;
+    T *rows, *over, *x;
+    T* row(index k) const { return rows + k * stride; }
+  };
+
+  // H <- e^g H + beta k k^T with k in r.x, and r becomes the upper triangle of H + diag(lambda).
+  void add_square(place<> at, view<T, 2> const& state, factor const& r) const {
+    T const strength = static_cast<T>(this->own_.strength.read(at));
+    auto const w = decay_from_log(gate_terms<T, Gate>(this->gate_, at).log_decay());
     split_decay<vector> const all{vector(w.whole), vector(w.rest)};
-    index j = 0;
-    for (; j + vector::width <= count; j += vector::width)
-      carried(all, vector::load(h + j), vector(along) * vector::load(x + j)).store(h + j);
-    for (; j < count; ++j) h[j] = carried(w, h[j], along * x[j]);
+    index const step = state.stride[1];
+    for (index i = 0; i < r.K; ++i) {
+      T *const h = &state(i, 0), *const row = r.row(i), along = strength * r.x[i];
+      for (index j = block_of(i); j < r.stride; j += width) {
+        index const count = at_most(width, r.K - j);
+        for (index l = 0; l < count && step != 1; ++l) row[j + l] = h[(j + l) * step];
+        vector const before = step != 1 ? vector::load(row + j)
+                                        : load_first<T, width>(h + j, static_cast<int>(count));
+        carried(all, before, vector(along) * vector::load(r.x + j)).store(row + j);
+      }
+      std::fill_n(row + block_of(i), i - block_of(i), T(0));
+      std::fill_n(row + r.K, r.stride - r.K, T(0));
+      if (step == 1)
+        std::copy_n(row + i, r.K - i, std::fill_n(h, i, T(0)));
+      else
+        for (index j = 0; j < r.K; ++j) h[j * step] = j < i ? T(0) : row[j];
+      row[i] += static_cast<T>(this->own_.lambda(at.head, i));
+    }
   }
-  // to += factor from
-  static void add(index count, T factor, T const* from, T* to) {
-    index j = 0;
-    for (; j + vector::width <= count; j += vector::width)
-      multiply_add(vector(factor), vector::load(from + j), vector::load(to + j)).store(to + j);
-    for (; j < count; ++j) to[j] = multiply_add(factor, from[j], to[j]);
+  // to += factor from, in the vectors from that of row `first` on.
+  static void add(factor const& r, index first, T along, T const* from, T* to) {
+    for (index j = block_of(first); j < r.stride; j += width)
+      multiply_add(vector(along), vector::load(from + j), vector::load(to + j)).store(to + j);
   }
-  // The upper triangle of a matrix becomes R, with 1 / R_kk on its diagonal.
-  static void find_factor(T* r, index K) {
+  // The upper triangle of a matrix becomes R.
+  static void find(factor const& r) {
     using std::sqrt;
-    for (index first = 0; first < K; first += panel) {
-      index const end = at_most(first + panel, K);
+    for (index first = 0; first < r.K; first += panel) {
+      index const end = at_most(first + panel, r.K);
       for (index k = first; k < end; ++k) {
-        T* const row = r + k * K;
-        for (index m = first; m < k; ++m) add(K - k, -r[m * K + k], r + m * K + k, row + k);
-        T const over = T(1) / sqrt(row[k]);
-        for (index j = k + 1; j < K; ++j) row[j] *= over;
-        row[k] = over;
+        T* const row = r.row(k);
+        for (index m = first; m < k; ++m) add(r, k, -r.row(m)[k], r.row(m), row);
+        vector const over(r.over[k] = T(1) / sqrt(row[k]));
+        for (index j = block_of(k); j < r.stride; j += width)
+          (vector::load(row + j) * over).store(row + j);
+        std::fill_n(row + block_of(k), k + 1 - block_of(k), T(0));
       }
       index i = end;
-      for (; i + 2 <= K; i += 2) subtract_panel<2>(r, K, first, i);
-      if (i < K) subtract_panel<1>(r, K, first, i);
+      for (; i + 2 <= r.K; i += 2) subtract_panel<2>(r, first, i);
+      if (i < r.K) subtract_panel<1>(r, first, i);
     }
   }
   // Takes what the rows of a whole panel from `first` on contribute out of `Rows` rows from i on.
   template <int Rows>
-  static void subtract_panel(T* r, index K, index first, index i) {
-    T const* const from = r + first * K;
-    vector factor[Rows][panel];
+  static void subtract_panel(factor const& r, index first, index i) {
+    vector along[Rows][panel];
     unroll<Rows>([&](auto n) WANE_INLINE_LAMBDA {
       unroll<panel>([&](auto p)
-                        WANE_INLINE_LAMBDA { factor[n][p] = vector(-from[p * K + i + n]); });
+                        WANE_INLINE_LAMBDA { along[n][p] = vector(-r.row(first + p)[i + n]); });
     });
-    index j = i;
-    for (; j + vector::width <= K; j += vector::width) {
+    for (index j = block_of(i); j < r.stride; j += width) {
       vector sum[Rows];
-      unroll<Rows>([&](auto n) WANE_INLINE_LAMBDA { sum[n] = vector::load(r + (i + n) * K + j); });
+      unroll<Rows>([&](auto n) WANE_INLINE_LAMBDA { sum[n] = vector::load(r.row(i + n) + j); });
       unroll<panel>([&](auto p) WANE_INLINE_LAMBDA {
-        vector const x = vector::load(from + p * K + j);
+        vector const x = vector::load(r.row(first + p) + j);
         unroll<Rows>([&](auto n)
-                         WANE_INLINE_LAMBDA { sum[n] = multiply_add(factor[n][p], x, sum[n]); });
+                         WANE_INLINE_LAMBDA { sum[n] = multiply_add(along[n][p], x, sum[n]); });
       });
-      unroll<Rows>([&](auto n) WANE_INLINE_LAMBDA { sum[n].store(r + (i + n) * K + j); });
+      unroll<Rows>([&](auto n) WANE_INLINE_LAMBDA { sum[n].store(r.row(i + n) + j); });
     }
-    for (; j < K; ++j)
-      for (int n = 0; n < Rows; ++n)
-        for (int p = 0; p < panel; ++p)
-          r[(i + n) * K + j] = multiply_add(factor[n][p][0], from[p * K + j], r[(i + n) * K + j]);
   }
-  static void solve(T const* r, index K, T* x) {
-    for (index k = 0; k < K; ++k) {
-      x[k] *= r[k * K + k];
-      add(K - k - 1, -x[k], r + k * K + k + 1, x + k + 1);
+  // R^T R x = x
+  static void solve(factor const& r) {
+    for (index k = 0; k < r.K; ++k) {
+      r.x[k] *= r.over[k];
+      add(r, k, -r.x[k], r.row(k), r.x);
     }
-    for (index k = K - 1; k >= 0; --k) {
-      row_sum<T> found;
-      for_row_lanes<T>(true, K - k - 1, [&](auto j) WANE_INLINE_LAMBDA {
-        found.add(row_at(r + k * K + k + 1, j), row_at(x + k + 1, j));
-      });
-      x[k] = (x[k] - found.total()) * r[k * K + k];
+    for (index k = r.K - 1; k >= 0; --k) {
+      vector sum(T(0));
+      for (index j = block_of(k); j < r.stride; j += width)
+        sum = multiply_add(vector::load(r.row(k) + j), vector::load(r.x + j), sum);
+      r.x[k] = (r.x[k] - impl::sum(sum)) * r.over[k];
     }
   }
 
