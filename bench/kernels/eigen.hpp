@@ -7,4 +7,5 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
+#include <Eigen/Cholesky>
 #include <Eigen/Core>

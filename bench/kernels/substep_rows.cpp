@@ -1,6 +1,5 @@
 // The rows of tokens in several substeps, and of MesaNet beside conjugate gradients.
 // SPDX-License-Identifier: MIT
-#include <Eigen/Cholesky>
 #include <memory>
 
 #include "kernels/buffers.hpp"

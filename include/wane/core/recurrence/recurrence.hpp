@@ -169,20 +169,47 @@ concept channelwise = scannable<Op> && requires {
 } && !strictly_causal<token_of<Op>> && !has_key<token_of<Op>> && !has_query<token_of<Op>> &&
     !has_direct<token_of<Op>> && !has_skip<token_of<Op>>;
 
+}  // namespace wane
+
+namespace wane::impl {
+
+template <class Op>
+concept has_floor_of_tokens = requires(Op const& op, place<> at) {
+  { op.floor(at) } -> std::convertible_to<accumulate_type<Op>>;
+};
+template <class Op>
+inline constexpr bool divides_by_magnitude = requires {
+  requires Op::divides_by_magnitude;
+};
+// The denominator or its magnitude, whichever is compared with the floor.
+template <class Op, class V>
+WANE_INLINE V compared_with_floor(V denominator) {
+  return divides_by_magnitude<Op> && denominator < V(0) ? -denominator : denominator;
+}
+
+}  // namespace wane::impl
+
+namespace wane {
+
 // Outputs that are weighted means, y_j / max(y_last, floor()): the last column of S^T q is a
 // denominator. It is no output, so outputs have one column less than the state. An operator says so
-// with a member floor(), the least divisor.
+// with a member floor(), the least divisor, or floor(place), that of a token. With a constant
+// `divides_by_magnitude` the divisor is max(|y_last|, floor).
 template <class Op>
-concept normalised_recurrence =
-    affine_recurrence<Op> && !channelwise<Op> && requires(Op const& op) {
-  { op.floor() } -> std::convertible_to<accumulate_type<Op>>;
-};
+concept normalised_recurrence = affine_recurrence<Op> && !channelwise<Op> &&
+                                (impl::has_floor_of_tokens<Op> || requires(Op const& op) {
+                                  { op.floor() } -> std::convertible_to<accumulate_type<Op>>;
+                                });
 
-// max(denominator, floor()), and NaN where the denominator is NaN.
+// max(denominator, floor), and NaN where the denominator is NaN.
 template <normalised_recurrence Op, class V>
-WANE_INLINE V divisor_of(Op const& op, V denominator) {
-  V const floor = op.floor();
-  return denominator < floor ? floor : denominator;
+WANE_INLINE V divisor_of(Op const& op, place<> at, V denominator) {
+  V floor, size = impl::compared_with_floor<Op>(denominator);
+  if constexpr (impl::has_floor_of_tokens<Op>)
+    floor = op.floor(at);
+  else
+    floor = op.floor();
+  return size < floor ? floor : size;
 }
 
 // The same operator without the division. Its outputs are the numerators and, in the last column,
@@ -190,7 +217,7 @@ WANE_INLINE V divisor_of(Op const& op, V denominator) {
 template <normalised_recurrence Op>
 struct unnormalised : Op {
   WANE_HOST_DEVICE explicit unnormalised(Op const& op) : Op(op) {}
-  void floor() const = delete;
+  void floor(auto...) const = delete;
 };
 
 //   check("output", output, output_shape_of(op));

@@ -55,7 +55,7 @@ class substep_order {
   }
 
  private:
-  __extension__ using wide = unsigned __int128;
+  __extension__ typedef unsigned __int128 wide;
   // substep / n, by a product: the high half of substep (2^64 / n, rounded up), which is exact for
   // substep < 2^64 / n. A division takes ten times as long, and outputs need one for each vector.
   WANE_INLINE index token_of(index substep) const {

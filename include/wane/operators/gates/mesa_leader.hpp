@@ -100,7 +100,8 @@ class mesa_leader : public memory_with<mesa_tensors<Io>, Io, Gate, Accumulate> {
   void add_square(place<> at, view<T, 2> const& state, factor const& r) const {
     T const strength = static_cast<T>(this->own_.strength.read(at));
     auto const w = decay_from_log(gate_terms<T, Gate>(this->gate_, at).log_decay());
-    split_decay<vector> const all{vector(w.whole), vector(w.rest)};
+    vector const whole(w.whole), rest(w.rest);
+    bool const resets = factor_of(w) == T(0);
     index const step = state.stride[1];
     for (index i = 0; i < r.K; ++i) {
       T *const h = &state(i, 0), *const row = r.row(i), along = strength * r.x[i];
@@ -109,7 +110,9 @@ class mesa_leader : public memory_with<mesa_tensors<Io>, Io, Gate, Accumulate> {
         for (index l = 0; l < count && step != 1; ++l) row[j + l] = h[(j + l) * step];
         vector const before = step != 1 ? vector::load(row + j)
                                         : load_first<T, width>(h + j, static_cast<int>(count));
-        carried(all, before, vector(along) * vector::load(r.x + j)).store(row + j);
+        vector const added = vector(along) * vector::load(r.x + j);
+        (resets ? added : multiply_add(whole, before, multiply_add(rest, before, added)))
+            .store(row + j);
       }
       std::fill_n(row + block_of(i), i - block_of(i), T(0));
       std::fill_n(row + r.K, r.stride - r.K, T(0));

@@ -88,7 +88,7 @@ WANE_HOST_DEVICE void advance(Op const& op, place<> at, view<State, 2> state, Wr
   index const columns = state.extent[1];
   if constexpr (normalised_recurrence<Op>) {
     V divisor;
-    take(columns - 1, columns, [&](index, V y) { divisor = divisor_of(op, y); });
+    take(columns - 1, columns, [&](index, V y) { divisor = divisor_of(op, at, y); });
     take(0, columns - 1, [&](index j, V y) { write(j, V(y / divisor)); });
   } else {
     take(0, columns, write);

@@ -23,7 +23,10 @@ std::vector<accumulate_type<Op>> gradient_of_sums(Op const& op, sequence_view<Ou
   run_by_table(unnormalised(op), sums, run_of(options));
   for_each_place(shape, options, [&](place<> at) {
     T* const row = sums.element(at, 0);
-    gradient_of_quotient(dy, at, divisor_of(op, row[last]), last, row, row[last]);
+    T const given = row[last], size = compared_with_floor<Op>(given);
+    row[last] = size;
+    gradient_of_quotient(dy, at, divisor_of(op, at, given), last, row, row[last]);
+    if (size != given) row[last] = -row[last];
   });
   return numbers;
 }

@@ -172,7 +172,7 @@ class panel_runner {
       index const first = panels_.first;
       index j = 0, count = panels_.count();
       if constexpr (normalised_recurrence<Op>) {
-        T const divisor = divisor_of(op_, row[--count]);
+        T const divisor = divisor_of(op_, at, row[--count]);
         for (index c = 0; c < count; ++c) row[c] /= divisor;
       }
       if constexpr (std::is_same_v<T, Out>)

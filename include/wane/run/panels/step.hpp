@@ -47,7 +47,7 @@ class token_panel {
     T divisor(1);
     if constexpr (divides) {
       end -= 1;
-      advance(end, end + 1), divisor = divisor_of(op, rest[0]);
+      advance(end, end + 1), divisor = divisor_of(op, at, rest[0]);
     }
     read_ = nothing;
     if constexpr (!has_erase<Token>)
