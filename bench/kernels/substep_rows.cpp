@@ -1,4 +1,4 @@
-// The rows of tokens in several substeps, and of MesaNet beside conjugate gradients.
+// The rows of tokens in several substeps, of mLSTM, and of MesaNet beside conjugate gradients.
 // SPDX-License-Identifier: MIT
 #include <memory>
 
@@ -11,6 +11,7 @@
 #include "wane/operators/gla.hpp"
 #include "wane/operators/grouped_queries.hpp"
 #include "wane/operators/mesa_net.hpp"
+#include "wane/operators/mlstm.hpp"
 
 namespace wane::bench {
 namespace {
@@ -223,8 +224,45 @@ void add_mesa_net() {
   });
 }
 
+void add_mlstm() {
+  add_row("mlstm/forward/H:16/D:64/T:512/threads:1", [] {
+    auto const p = std::make_shared<substep_problem>(512, 16, 1, 1);
+    auto const loop = [p]<class T>(T, auto const& give) {
+      for (index h = 0; h < p->heads; ++h) {
+        matrix_of<T> c = matrix_of<T>::Zero(p->size, p->size);
+        vector_of<T> sum = vector_of<T>::Zero(p->size);
+        T m(0);
+        for (index t = 0; t < p->time; ++t) {
+          index const n = t * p->heads + h;
+          T const kept = static_cast<T>(p->decay[n]) + m, input = static_cast<T>(p->strength[n]);
+          m = kept < input ? input : kept;
+          vector_of<T> const k = std::exp(input - m) * p->row<T>(p->key, n);
+          c *= std::exp(kept - m), sum *= std::exp(kept - m);
+          c.noalias() += k * p->row<T>(p->value, n).transpose(), sum += k;
+          auto const q = p->row<T>(p->query, n);
+          T const size = std::abs(sum.dot(q)), floor = std::exp(-m);
+          give(n, vector_of<T>(c.transpose() * q / (size < floor ? floor : size)));
+        }
+      }
+    };
+    auto c = p->with(
+        [p] {
+          timed_run(mlstm({.query = {p->query, 1, p->time, p->heads, p->size},
+                           .key = {p->key, 1, p->time, p->heads, p->size},
+                           .value = {p->value, 1, p->time, p->heads, p->size},
+                           .input_gate = {p->strength, 1, p->time, p->heads}},
+                          token_view<float const>(p->decay, 1, p->time, p->heads), {.scale = 1}),
+                    p->output(), run_options<float>{.threads = 1});
+        },
+        4.5);
+    c.rivals = {{"vs_sequential", in_float(p, loop)}};
+    c.error = [p, loop] { return error_of(*p, loop); };
+    return c;
+  });
+}
+
 }  // namespace
 
-void add_substep_rows() { add_delta_product(), add_grouped_queries(), add_mesa_net(); }
+void add_substep_rows() { add_delta_product(), add_grouped_queries(), add_mesa_net(), add_mlstm(); }
 
 }  // namespace wane::bench
