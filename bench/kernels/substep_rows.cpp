@@ -1,4 +1,4 @@
-// The rows of tokens in several substeps, of mLSTM, and of MesaNet beside conjugate gradients.
+// The rows of tokens in several substeps, and of memories that another recurrence leads.
 // SPDX-License-Identifier: MIT
 #include <memory>
 
@@ -12,6 +12,7 @@
 #include "wane/operators/grouped_queries.hpp"
 #include "wane/operators/mesa_net.hpp"
 #include "wane/operators/mlstm.hpp"
+#include "wane/operators/preconditioned_delta_net.hpp"
 
 namespace wane::bench {
 namespace {
@@ -261,8 +262,51 @@ void add_mlstm() {
   });
 }
 
+void add_preconditioned() {
+  add_row("preconditioned_delta_net/forward/H:16/D:64/T:512/threads:1", [] {
+    auto const p = std::make_shared<substep_problem>(512, 16, 1, 1);
+    auto const loop = [p]<class T>(T, auto const& give) {
+      for (index h = 0; h < p->heads; ++h) {
+        matrix_of<T> s = matrix_of<T>::Zero(p->size, p->size);
+        vector_of<T> a = vector_of<T>::Zero(p->size);
+        for (index t = 0; t < p->time; ++t) {
+          index const n = t * p->heads + h;
+          T const w = std::exp(static_cast<T>(p->decay[n])), beta = static_cast<T>(p->strength[n]);
+          auto const k = p->row<T>(p->key, n);
+          a = w * a + beta * k.cwiseAbs2();
+          vector_of<T> const r = (a.array() + T(1e-6)).log() + T(0.2);
+          vector_of<T> const m = (T(-std::log(1.5)) * r.array() / (T(1) + r.array().abs())).exp();
+          s *= w;
+          vector_of<T> const v = p->row<T>(p->value, n) - s.transpose() * k;
+          s.noalias() += beta * m.cwiseProduct(k) * v.transpose();
+          give(n, vector_of<T>(s.transpose() * p->row<T>(p->query, n)));
+        }
+      }
+    };
+    auto c = p->with(
+        [p] {
+          token_view<float const> const decay(p->decay, 1, p->time, p->heads),
+              strength(p->strength, 1, p->time, p->heads);
+          timed_run(preconditioned_delta_net({.query = {p->query, 1, p->time, p->heads, p->size},
+                                              .key = {p->key, 1, p->time, p->heads, p->size},
+                                              .value = {p->value, 1, p->time, p->heads, p->size},
+                                              .strength = strength,
+                                              .curvature_strength = strength,
+                                              .curvature_decay = decay},
+                                             decay, {.keys = {.scale = 1}}),
+                    p->output(), run_options<float>{.threads = 1});
+        },
+        6);
+    c.rivals = {{"vs_sequential", in_float(p, loop)}};
+    c.error = [p, loop] { return error_of(*p, loop); };
+    return c;
+  });
+}
+
 }  // namespace
 
-void add_substep_rows() { add_delta_product(), add_grouped_queries(), add_mesa_net(), add_mlstm(); }
+void add_substep_rows() {
+  add_delta_product(), add_grouped_queries(), add_mesa_net(), add_mlstm(), add_preconditioned();
+}
 
 }  // namespace wane::bench

@@ -36,6 +36,7 @@
 #include "wane/operators/node_gate.hpp"
 #include "wane/operators/order_map.hpp"
 #include "wane/operators/plasticity.hpp"
+#include "wane/operators/preconditioned_delta_net.hpp"
 #include "wane/operators/quadratic_features.hpp"
 #include "wane/operators/retention.hpp"
 #include "wane/operators/retnet.hpp"

@@ -1,11 +1,13 @@
-// RWKV-6, Comba and delta products equal flash-linear-attention's values (golden/README.md).
-// SPDX-License-Identifier: MIT
+// RWKV-6, Comba, delta products and others equal flash-linear-attention's values
+// (golden/README.md). SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include "support/golden.hpp"
 #include "support/tensor.hpp"
 #include "wane/operators/comba.hpp"
 #include "wane/operators/delta_product.hpp"
+#include "wane/operators/gated_delta_net2.hpp"
+#include "wane/operators/hgrn2.hpp"
 #include "wane/operators/rwkv6.hpp"
 #include "wane/run/run.hpp"
 
@@ -58,6 +60,18 @@ TEST_F(FamilyGolden, Comba) {
                                .removal = tensor("removal", rows),
                                .strength = numbers("strength")},
                               numbers("head_decay"), {.erases = wane::erases::after_decay}));
+}
+TEST_F(FamilyGolden, GatedDeltaNet2) {
+  expect("gdn2", wane::gated_delta_net2({.query = tensor("query", rows),
+                                         .key = tensor("key", rows),
+                                         .value = tensor("value", columns),
+                                         .erase_gate = tensor("rate", rows),
+                                         .write_gate = tensor("write_gate", columns)},
+                                        tensor("row_decay", rows)));
+}
+TEST_F(FamilyGolden, Hgrn2) {
+  expect("hgrn2", wane::hgrn2({.query = tensor("query", rows), .value = tensor("value", columns)},
+                              tensor("row_decay", rows)));
 }
 TEST_F(FamilyGolden, DeltaProducts) {
   for (index n : {2, 3}) {

@@ -116,15 +116,10 @@ void mesa_net<Io, Gate, Accumulate>::adjoint_by(Passes const& passes, Dy const& 
   };
   auto const x = rows_of(0), of_x = rows_of(1), z = rows_of(2);
   impl::mesa_sums<Accumulate> const sums{rows_of(3), tokens_of(0), tokens_of(1)};
-  auto const of_part = [&](auto const& part) {
-    Options own = impl::with_all_columns(options);
-    own.outputs = {};
-    own.initial = part(options.initial), own.final_gradient = part(options.final_gradient);
-    own.initial_gradient = part(options.initial_gradient);
-    return own;
-  };
-  auto const of_memory = of_part([&](auto const& s) { return this->state_of_first(s); });
-  auto const of_leader = of_part([&](auto const& s) { return this->state_of_second(s); });
+  auto const of_memory =
+      impl::part_of(options, [&](auto const& s) { return this->state_of_first(s); });
+  auto const of_leader =
+      impl::part_of(options, [&](auto const& s) { return this->state_of_second(s); });
 
   passes.run(this->second(), x, impl::run_of(of_leader));
   passes.adjoint(led_by(x), dy, typename memory::gradients{to.value, of_x, sums}, of_memory);

@@ -92,15 +92,10 @@ void mlstm<Io, Gate, Accumulate>::adjoint_by(Passes const& passes, Dy const& dy,
         shape.heads, 2);
   };
   auto const leads = two_of_tokens(0), gates = two_of_tokens(1);
-  auto const of_part = [&](auto const& part) {
-    Options own = impl::with_all_columns(options);
-    own.outputs = {};
-    own.initial = part(options.initial), own.final_gradient = part(options.final_gradient);
-    own.initial_gradient = part(options.initial_gradient);
-    return own;
-  };
-  auto const of_memory = of_part([&](auto const& s) { return this->state_of_first(s); });
-  auto const of_leader = of_part([&](auto const& s) { return this->state_of_second(s); });
+  auto const of_memory =
+      impl::part_of(options, [&](auto const& s) { return this->state_of_first(s); });
+  auto const of_leader =
+      impl::part_of(options, [&](auto const& s) { return this->state_of_second(s); });
   passes.run(this->second(), leads, impl::run_of(of_leader));
   memory const led = led_by(leads);
   passes.adjoint(led, dy, typename memory::template gradients<gradients>{to, gates}, of_memory);

@@ -34,6 +34,15 @@ struct adjoint_options {
 
 namespace wane::impl {
 
+// The options of a part of a pair; part(state) is its part of the pair's state.
+template <class State>
+adjoint_options<State> part_of(adjoint_options<State> options, auto const& part) {
+  options.outputs = {};
+  options.initial = part(options.initial), options.final_gradient = part(options.final_gradient);
+  options.initial_gradient = part(options.initial_gradient);
+  return with_all_columns(options);
+}
+
 // The options of the run that is differentiated, without its final and kept states.
 template <class State>
 run_options<State> run_of(adjoint_options<State> const& options) {

@@ -1,4 +1,4 @@
-// log_of_complement: log(1 - u) to a few units in the last place, of numbers and of lanes.
+// log_of_complement, log(1 - u), and natural_log, to a few units in the last place, also of lanes.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -51,6 +51,19 @@ WANE_INLINE V log_of_complement(V u) {
   } else {
     using std::log1p;
     return log1p(-u);
+  }
+}
+
+// log x of a normal x > 0.
+template <class V>
+WANE_INLINE V natural_log(V x) {
+  using T = typename scalar_of_value<V>::type;
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    auto const parts = split_number(x);
+    return multiply_add(parts.n, V(T(0.693147180559945309)), log1p_of_unit(parts.m - V(T(1))));
+  } else {
+    using std::log;
+    return log(x);
   }
 }
 

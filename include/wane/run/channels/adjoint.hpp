@@ -242,16 +242,16 @@ void adjoint_channels(Op const& op, sequence_view<Out const> const& dy, Gradient
   index const piece = std::max<index>(1, columns_per_task(box.columns, walks, threads, 64));
   index const pieces = (box.columns + piece - 1) / piece;
   bool const large = is_large<Out>(shape);
+  bool may_stream = false;
+  if constexpr (requires { gradients.streams(); }) may_stream = large && gradients.streams();
   auto const in_vectors = [&]<class V>(std::type_identity<V>) {
-    bool streams = false;
-    if constexpr (requires { gradients.streams(); }) streams = large && gradients.streams();
     // In memory all columns of a few tokens are taken together, in a cache few columns of all.
     index const together = large || !is_simd<V> ? piece : 4 * columns_of<V>::width;
     for_each_task(walks * pieces, threads, [&](index task) {
       walk const w = walk_of(task / pieces, shape, options, options.initial.positions);
       index const begin = task % pieces * piece, end = std::min(begin + piece, box.columns);
       index const first = box.first_column + begin, last = box.first_column + end;
-      channel_adjoint<V, Op, Out, Gradients, State> own(op, dy, gradients, options, streams);
+      channel_adjoint<V, Op, Out, Gradients, State> own(op, dy, gradients, options, may_stream);
       for (index j = first; j < last; j += together) own(w, j, std::min(j + together, last));
     });
   };

@@ -45,20 +45,13 @@ void check_adjoint_of_pair(Op const& op, Gradients const& to, adjoint_options<St
 template <paired_recurrence Op, class Out, class Gradients, class State>
 void adjoint_pair(Op const& op, sequence_view<Out const> const& dy, Gradients const& gradients,
                   adjoint_options<State> const& options) {
-  auto const options_of = [&](auto const& part_of) {
-    adjoint_options<State> own = with_all_columns(options);
-    own.initial = part_of(options.initial);
-    own.final_gradient = part_of(options.final_gradient);
-    own.initial_gradient = part_of(options.initial_gradient);
-    return own;
-  };
   auto const& to = op.of_parts(gradients);
   with_part_gradients(
       op, dy, options, [&]<class T>(sequence_view<T> const& a, sequence_view<T> const& b) {
         adjoint_by_table(op.second(), b, to.second,
-                         options_of([&](auto const& s) { return op.state_of_second(s); }));
+                         part_of(options, [&](auto const& s) { return op.state_of_second(s); }));
         adjoint_by_table(op.first(), a, to.first,
-                         options_of([&](auto const& s) { return op.state_of_first(s); }));
+                         part_of(options, [&](auto const& s) { return op.state_of_first(s); }));
       });
 }
 
