@@ -92,7 +92,8 @@ void check_gradients_with(auto const& to, recurrence_shape const& shape) {
   check_keyed(to, shape);
   check_gate_gradient(to.log_decay, shape);
   Own::each(to, [&](auto kind, char const* name, auto const& x) {
-    std::string const what = std::string("the gradient of ") + name;
+    std::string what = "the gradient of ";
+    what += name;
     if constexpr (std::is_same_v<decltype(kind), of_rows>)
       check_if_present(what.c_str(), x, shape_of_rows(shape));
     else if constexpr (!std::is_same_v<decltype(kind), of_heads>)
