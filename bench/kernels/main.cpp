@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
     add_keyed_rows();
     add_erasing_rows();
     add_substep_rows();
+    add_led_rows();
     add_gated_rows();
     add_linear_attention_rows();
     add_vla_rows();

@@ -166,15 +166,15 @@ class log_linear : public impl::gated_memory<Io, Gate, Accumulate> {
           to.level_scale.write(where, l, sum);
         }
         for (index i = 0; i < K; ++i) {
-          V key = own * x.keyed::terms::query(i), query = own * x.keyed::terms::key(i);
+          V by_key = own * x.keyed::terms::query(i), by_query = own * x.keyed::terms::key(i);
           for (index l = 1; l < op.levels(); ++l) {
             index const n = (l - 1) * K + i;
             if (x.level_of(n).is_read())
-              query = multiply_add(op.scale_at(where, l), g.query[n], query);
+              by_query = multiply_add(op.scale_at(where, l), g.query[n], by_query);
             else
-              key += g.key[n];
+              by_key += g.key[n];
           }
-          g.key[i] = key, g.query[i] = query;
+          g.key[i] = by_key, g.query[i] = by_query;
         }
         op.give_rows(x, to.query, to.key, g);
       }
