@@ -94,7 +94,7 @@ void add_grouped_queries() {
 
 void add_log_linear() {
   add_row("log_linear/forward/H:4/D:64/n:10/T:512/threads:1", [] {
-    constexpr index levels = 10;
+    static constexpr index levels = 10;
     auto const p = std::make_shared<substep_problem>(512, 4, 1, 1);
     float* const scale = p->some(p->time * p->heads * levels, 0, 1);
     auto const loop = [p, scale]<class T>(T, auto const& give) {

@@ -10,6 +10,7 @@
 #include "support/nearness.hpp"
 #include "support/substep_problems.hpp"
 #include "wane/run/adjoint.hpp"
+#include "wane/run/check_values.hpp"
 
 namespace {
 
@@ -85,6 +86,13 @@ TEST(DeltaProductLaws, Hold) {
 TEST(DeltaProductLaws, OfTheAdjointHold) {
   support::expect_memory_adjoint_laws<two_steps>();
   support::expect_memory_adjoint_laws<three_gated_steps>();
+}
+
+TEST(DeltaProduct, HasItsValuesChecked) {
+  wane::testing::delta_product_problem<float, 2> p({1, 6, 1, 3, 5});
+  wane::check_values(p.make(0, 6));
+  p.step_value.values[5 * 7] = NAN;
+  support::expect_error({"value at batch 0, time 7"}, [&] { wane::check_values(p.make(0, 6)); });
 }
 
 TEST(DeltaProduct, RefusesKeysThatAreNoMultipleOfTokens) {

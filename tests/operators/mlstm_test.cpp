@@ -10,6 +10,7 @@
 #include "support/mlstm_problem.hpp"
 #include "support/naive_memories.hpp"
 #include "support/tensor.hpp"
+#include "wane/run/check_values.hpp"
 #include "wane/run/run.hpp"
 
 namespace {
@@ -84,6 +85,15 @@ TEST(Mlstm, TakesClosedGates) {
   EXPECT_EQ(y[1], 1);
   EXPECT_EQ(y[2], 0);
   EXPECT_EQ(y[3], 1);
+}
+
+TEST(Mlstm, HasItsValuesChecked) {
+  wane::testing::mlstm_problem<float> p({1, 6, 2, 3, 5});
+  p.input_gate.values[0] = -HUGE_VALF;
+  wane::check_values(p.make(0, 6));
+  p.input_gate.values[3] = NAN;
+  support::expect_error({"input_gate at batch 0, time 1, head 1, channel 0 is", "must be finite"},
+                        [&] { wane::check_values(p.make(0, 6)); });
 }
 
 TEST(MlstmLaws, Hold) { support::expect_memory_laws<wane::testing::mlstm_problem>(); }

@@ -66,6 +66,9 @@ class mesa_net : public recurrence_pair<impl::mesa_memory<Io, Gate, Accumulate, 
                 " and row ", i, " is ", lambda_(h, i), "; it must be positive and finite");
   }
 
+  // See check_values.
+  void each_number(place<> at, auto const& visit) const { this->first().each_number(at, visit); }
+
   // Any may be absent; log_decay has the shape of the gate.
   struct gradients {
     impl::by_name only = {};

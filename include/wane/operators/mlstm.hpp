@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <limits>
+#include <string_view>
 #include <vector>
 
 #include "wane/core/call/adjoint_options.hpp"
@@ -50,6 +52,14 @@ class mlstm : public recurrence_pair<impl::mlstm_memory<Io, Gate, Accumulate>,
 
   memory led_by(sequence_view<Accumulate const> const& leads) const {
     return {this->first(), leads};
+  }
+
+  // See check_values. An input gate may be closed, -inf.
+  void each_number(place<> at, auto const& visit) const {
+    this->first().each_number(at, [&](std::string_view name, index i, auto const& x) {
+      if (name != "input_gate" || x != -std::numeric_limits<Accumulate>::infinity())
+        visit(name.data(), i, x);
+    });
   }
 
   // Any may be absent; log_decay has the shape of the gate.

@@ -67,6 +67,9 @@ class preconditioned_delta_net
     return {this->first(), this->first().how(), leads};
   }
 
+  // See check_values.
+  void each_number(place<> at, auto const& visit) const { this->first().each_number(at, visit); }
+
   // Any may be absent; log_decay has the shape of the gate.
   struct gradients {
     impl::by_name only = {};

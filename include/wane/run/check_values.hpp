@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string_view>
+#include <vector>
 
 #include "wane/core/call/checks.hpp"
 #include "wane/core/recurrence/diagonal_recurrence.hpp"
@@ -69,6 +70,11 @@ requires(!affine_recurrence<Op> &&
                                                     std::span<index const> lengths = {}) {
   if constexpr (paired_recurrence<Op>) {
     check_values(op.first(), lengths), check_values(op.second(), lengths);
+  } else if constexpr (has_substeps<Op>) {  // times in messages count substeps
+    impl::checked_extents(op);
+    std::vector<index> of_substeps(lengths.begin(), lengths.end());
+    for (index& n : of_substeps) n *= op.substeps();
+    check_values(op.in_substeps(false), of_substeps);
   } else {
     recurrence_shape const shape = impl::checked_extents(op);
     impl::check_parameters_of(op);

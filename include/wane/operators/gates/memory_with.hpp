@@ -67,6 +67,25 @@ class memory_with : public gated_memory<Io, Gate, Accumulate> {
     });
   }
 
+  // The numbers of a token; see check_values.
+  void each_number(place<> at, auto const& visit) const {
+    auto const x = this->terms_at(at);
+    recurrence_shape const shape = gated::shape();
+    for (index i = 0; i < shape.rows; ++i) visit("query", i, x.query(i)), visit("key", i, x.key(i));
+    for (index j = 0; j < shape.columns; ++j) visit("value", j, x.value(j));
+    gate_terms<Accumulate, Gate> const gate(this->gate_, at);
+    if constexpr (head_gate<Gate>) visit("log_decay", index{0}, gate.log_decay());
+    if constexpr (row_gate<Gate>)
+      for (index i = 0; i < shape.rows; ++i) visit("log_decay", i, gate.log_decay(i));
+    Own::each(own_, [&](auto of, char const* name, auto const& values) {
+      if constexpr (std::is_same_v<decltype(of), of_tokens>)
+        visit(name, index{0}, static_cast<Accumulate>(values.read(at)));
+      else if constexpr (!std::is_same_v<decltype(of), of_heads>)
+        for (index i = 0; i < values.extent[3]; ++i)
+          visit(name, i, static_cast<Accumulate>(values.read(at, i)));
+    });
+  }
+
  protected:
   // Row i of a further tensor, in the place of the keys.
   WANE_INLINE auto own_row(sequence_view<Io const> const& x, place<> where, auto i) const {
