@@ -24,7 +24,7 @@ struct packed {
   T* data = nullptr;
   index batch = 0, time = 0, width = 0;
 
-  bool given() const { return batch > 0; }
+  bool given() const { return width > 0; }
   wane::sequence_view<T> heads(index count) const {
     return {data, batch, time, count, width / count};
   }

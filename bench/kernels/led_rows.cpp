@@ -133,7 +133,7 @@ void add_preconditioned() {
                                               .value = {p->value, 1, p->time, p->heads, p->size},
                                               .strength = strength,
                                               .curvature_strength = strength,
-                                              .curvature_decay = decay},
+                                              .curvature_log_decay = decay},
                                              decay, {.keys = {.scale = 1}}),
                     p->output(), run_options<float>{.threads = 1});
         },

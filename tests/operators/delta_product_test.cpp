@@ -105,6 +105,16 @@ TEST(DeltaProduct, RefusesKeysThatAreNoMultipleOfTokens) {
   });
 }
 
+TEST(DeltaProduct, RefusesTokensWithoutSteps) {
+  std::vector<float> x(100);
+  support::expect_error({"key has time 0; it must be a multiple of that of query, 2"}, [&] {
+    delta_product<float>({.query = {x.data(), 1, 2, 1, 3},
+                          .key = {x.data(), 1, 0, 1, 3},
+                          .value = {x.data(), 1, 0, 1, 4},
+                          .strength = {x.data(), 1, 0, 1}});
+  });
+}
+
 // A swap of two things is a reflection, one step of strength 2 along e_a - e_b. With two steps a
 // letter is any product of two swaps, which one step is not: it has two eigenvalues that are not 1.
 // So the state follows every word of such letters: those of S3 have all its permutations.

@@ -10,6 +10,7 @@
 #include "support/mlstm_problem.hpp"
 #include "support/naive_memories.hpp"
 #include "support/tensor.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/run/check_values.hpp"
 #include "wane/run/run.hpp"
 
@@ -85,6 +86,55 @@ TEST(Mlstm, TakesClosedGates) {
   EXPECT_EQ(y[1], 1);
   EXPECT_EQ(y[2], 0);
   EXPECT_EQ(y[3], 1);
+}
+
+// n . q = 0 where m is so large that e^-m is no number: the answer is 0.
+TEST(Mlstm, AnswersAQueryOfZeros) {
+  float const zero[] = {0, 0}, one[] = {1, 1}, large[] = {120, 700}, forget[] = {0, 0};
+  float y[2], to_key[2];
+  mlstm<float> const memory({.query = {zero, 1, 2, 1, 1},
+                             .key = {one, 1, 2, 1, 1},
+                             .value = {one, 1, 2, 1, 1},
+                             .input_gate = {large, 1, 2, 1}},
+                            wane::token_view<float const>(forget, 1, 2, 1));
+  wane::run(memory, {y, 1, 2, 1, 1});
+  wane::adjoint(memory, {one, 1, 2, 1, 1}, {.key = {to_key, 1, 2, 1, 1}});
+  for (float each : {y[0], y[1], to_key[0], to_key[1]}) EXPECT_EQ(each, 0);
+}
+// Gradients of a final m of 1: they end at a token whose gates are both closed.
+TEST(Mlstm, GivesNoGradientThroughClosedGates) {
+  float const none = -HUGE_VALF, zero[4] = {}, input[] = {0, 5, none, 0},
+              forget[] = {0, 0, none, 1};
+  float of_input[4], of_forget[4];
+  mlstm<float> const memory({.query = {zero, 1, 4, 1, 1},
+                             .key = {zero, 1, 4, 1, 1},
+                             .value = {zero, 1, 4, 1, 1},
+                             .input_gate = {input, 1, 4, 1}},
+                            wane::token_view<float const>(forget, 1, 4, 1));
+  wane::recurrent_state<float> by_final(memory);
+  by_final.values()[2] = 1;  // C, n, m
+  wane::adjoint(memory, {zero, 1, 4, 1, 1},
+                {.input_gate = {of_input, 1, 4, 1}, .log_decay = {of_forget, 1, 4, 1}},
+                {.final_gradient = by_final});
+  for (int t : {0, 1, 2, 3}) {
+    EXPECT_EQ(of_input[t], 0) << t;
+    EXPECT_EQ(of_forget[t], t == 3 ? 1 : 0) << t;
+  }
+}
+// The gradient of the initial state may take the place of that of the final one.
+TEST(Mlstm, TakesOneStateForBothGradients) {
+  wane::testing::mlstm_problem<double> p({1, 9, 2, 3, 4}), other(p);
+  std::vector<double> const dy(9 * 2 * 4, 0.5);
+  wane::recurrent_state<double> both(p.make(0, 9)), initial = both, given = both;
+  for (auto* state : {&both, &given})
+    for (std::size_t n = 0; n < state->values().size(); ++n)
+      state->values()[n] = std::sin(static_cast<double>(n));
+  wane::adjoint(p.make(0, 9), wane::sequence_view<double const>(dy.data(), 1, 9, 2, 4),
+                p.gradients(), {.final_gradient = both, .initial_gradient = both});
+  wane::adjoint(other.make(0, 9), wane::sequence_view<double const>(dy.data(), 1, 9, 2, 4),
+                other.gradients(), {.final_gradient = given, .initial_gradient = initial});
+  EXPECT_EQ(both.values(), initial.values());
+  EXPECT_EQ(p.input_gate.gradient, other.input_gate.gradient);
 }
 
 TEST(Mlstm, HasItsValuesChecked) {

@@ -10,6 +10,7 @@
 #include "support/naive_memories.hpp"
 #include "support/preconditioned_problem.hpp"
 #include "support/tensor.hpp"
+#include "wane/run/check_values.hpp"
 #include "wane/run/run.hpp"
 
 namespace {
@@ -35,7 +36,7 @@ void expect_formula(index rows, index columns) {
   };
   for (index t = 0; t < time; ++t) {
     auto const k = row(p.key.input.view(), t);
-    a.fade(numbers<double>(K, row(p.curvature_decay.values.view(), t)[0]));
+    a.fade(numbers<double>(K, row(p.curvature_log_decay.values.view(), t)[0]));
     a.write(support::product(k, k), {row(p.curvature_strength.view(), t)[0]});
     auto write = support::times(row(p.strength.view(), t)[0], k);
     for (std::size_t i = 0; i < K; ++i) {
@@ -83,7 +84,7 @@ TEST(PreconditionedDeltaNet, EqualsFlashLinearAttention) {
        .value = {in.at("value").data(), 1, T, H, V},
        .strength = numbers_of(in.at("strength").data()),
        .curvature_strength = numbers_of(more.at("precond_strength").data()),
-       .curvature_decay = numbers_of(more.at("precond_decay").data())},
+       .curvature_log_decay = numbers_of(more.at("precond_decay").data())},
       numbers_of(in.at("head_decay").data()), {.keys = {.normalise = true, .epsilon = 0}});
   wane::recurrent_state<float> state(memory);
   wane::state_view<float> const all(state);
@@ -106,6 +107,15 @@ TEST(PreconditionedDeltaNet, EqualsFlashLinearAttention) {
   support::expect_near_golden(curvature, out.at("precond_gated_delta_rule A"));
 }
 
+TEST(PreconditionedDeltaNet, HasItsValuesChecked) {
+  wane::testing::preconditioned_problem<float> p({1, 4, 2, 3, 5});
+  p.curvature_log_decay.values.values[0] = -HUGE_VALF;
+  wane::check_values(p.make(0, 4));
+  p.curvature_log_decay.values.values[1] = 1;
+  support::expect_error({"curvature_log_decay at batch 0, time 0, head 1"},
+                        [&] { wane::check_values(p.make(0, 4)); });
+}
+
 TEST(PreconditionedDeltaNet, RefusesOptionsOutOfRange) {
   wane::testing::preconditioned_problem<float> p({1, 4, 2, 3, 5});
   auto const with = [&](wane::preconditioned_options const& options) {
@@ -116,7 +126,7 @@ TEST(PreconditionedDeltaNet, RefusesOptionsOutOfRange) {
          .value = in.value,
          .strength = p.by_token(p.strength, 0, 4),
          .curvature_strength = p.by_token(p.curvature_strength, 0, 4),
-         .curvature_decay = p.curvature_decay.part(0, 4)},
+         .curvature_log_decay = p.curvature_log_decay.part(0, 4)},
         p.gate.part(0, 4), options);
   };
   support::expect_error({"most is 0.5; it must be 1 or more"}, [&] { with({.most = 0.5}); });

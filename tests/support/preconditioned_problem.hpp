@@ -10,7 +10,7 @@ namespace wane::testing {
 template <class T, class Gate = token_view<T const>>
 struct preconditioned_problem : memory_data<T> {
   gate_data<T, Gate> gate{this->size, this->bits};
-  gate_data<T, token_view<T const>> curvature_decay{this->size, this->bits};
+  gate_data<T, token_view<T const>> curvature_log_decay{this->size, this->bits};
   random_tensor<T> strength, curvature_strength;
 
   explicit preconditioned_problem(memory_size const& s)
@@ -36,18 +36,18 @@ struct preconditioned_problem : memory_data<T> {
              .value = in.value,
              .strength = this->by_token(strength, begin, end),
              .curvature_strength = this->by_token(curvature_strength, begin, end),
-             .curvature_decay = curvature_decay.part(begin, end)},
+             .curvature_log_decay = curvature_log_decay.part(begin, end)},
             gate.part(begin, end),
             {.keys = this->size.options, .epsilon = 0.01}};
   }
   std::array<std::span<T>, 7> inputs() {
     return {this->query.input.values, this->key.input.values,    this->value.values,
-            strength.values,          curvature_strength.values, curvature_decay.values.values,
+            strength.values,          curvature_strength.values, curvature_log_decay.values.values,
             gate.values.values};
   }
   std::array<std::span<T>, 7> input_gradients() {
     return {this->query.summed(), this->key.summed(),          this->value.gradient,
-            strength.gradient,    curvature_strength.gradient, curvature_decay.values.gradient,
+            strength.gradient,    curvature_strength.gradient, curvature_log_decay.values.gradient,
             gate.values.gradient};
   }
   typename preconditioned_delta_net<T, Gate>::gradients gradients(index begin = 0, index end = -1) {
@@ -56,7 +56,7 @@ struct preconditioned_problem : memory_data<T> {
             .value = this->value.gradient_view(begin, end),
             .strength = this->gradient_by_token(strength, begin, end),
             .curvature_strength = this->gradient_by_token(curvature_strength, begin, end),
-            .curvature_decay = curvature_decay.gradient(begin, end),
+            .curvature_log_decay = curvature_log_decay.gradient(begin, end),
             .log_decay = gate.gradient(begin, end)};
   }
 };

@@ -39,8 +39,7 @@ namespace wane {
 //                                       {.normalise = true});
 //   wane::run(memory, y);
 //
-// The gate may be absent (no_gate), of heads or of rows. The
-// state is [B, H, K, V].
+// The gate may be absent (no_gate), of heads or of rows. The state is [B, H, K, V].
 template <class Io, any_gate Gate = no_gate, class Accumulate = widened<Io>>
 class delta_net : public impl::memory_with<impl::strength_of<Io>, Io, Gate, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;

@@ -20,8 +20,8 @@ class product_substeps : public memory_with<strength_of<Io>, Io, no_gate, Accumu
       : base({in.key, in.key, in.value}, own, no_gate(), options), query_(in.query), gate_(gate) {
     index const tokens = in.query.extent[1], substeps = in.key.extent[1];
     check_given("query", in.query);
-    require(tokens > 0 ? substeps % tokens == 0 : substeps == 0, "key has time ", substeps,
-            "; it must be a multiple of that of query, ", tokens);
+    require(tokens > 0 ? substeps > 0 && substeps % tokens == 0 : substeps == 0, "key has time ",
+            substeps, "; it must be a multiple of that of query, ", tokens);
     if (substeps > 0) order_ = {substeps / tokens, false};
     for (int i : {0, 2, 3})
       require(in.query.extent[i] == in.key.extent[i], "query has extent ", in.query.extent[i],
@@ -88,6 +88,13 @@ class product_substeps : public memory_with<strength_of<Io>, Io, no_gate, Accumu
             this->scale_ * this->length_factor(query_, this->shared_of(of_token), own_sums()),
             n == 0,
             n + 1 == order_.count()};
+  }
+
+  WANE_INLINE void each_row(place<> substep, auto const& visit) const {
+    base::each_row(order_.tensor(substep), visit);
+    place<> const of_token = order_.token(substep);
+    visit(query_.element(this->shared_of(of_token), 0), query_.extent[3]);
+    each_row_of_gate(gate_, of_token, visit);
   }
 
   template <class Gradients>

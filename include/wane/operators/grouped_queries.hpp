@@ -62,6 +62,10 @@ class query_substeps : public Op {
             this->scale_ * this->length_factor(this->in_.query, query_at, own_sums()),
             order_.number(substep) == 0};
   }
+  WANE_INLINE void each_row(place<> substep, auto const& visit) const {
+    Op::each_row(order_.token(substep), visit);
+    visit(this->in_.query.element(query_of(substep), 0), this->in_.query.extent[3]);
+  }
   WANE_INLINE place<> query_of(place<> substep) const {
     return order_.token(substep).with_head(substep.head * order_.count() + order_.number(substep));
   }

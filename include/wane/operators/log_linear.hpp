@@ -25,9 +25,9 @@ struct log_linear_inputs {
 // With t and j from 0, level 0 is the token itself. Level l covers the 2^(l-1) tokens before t, its
 // lower l - 1 bits cleared, if bit l - 1 of t is set: the intervals of a Fenwick tree, so that all
 // tokens before t lie in one level each. L levels reach over 2^(L-1) tokens; what lies before the
-// last multiple of so many is forgotten. A level is a memory that its tokens write and the next as
-// many read. log_decay: g, [B, T, H], or a gate of heads. The state is [B, H, (L - 1) K, V], and
-// counts positions.
+// last multiple of so many is forgotten. 2^(l-1) tokens write level l, and the next 2^(l-1) read
+// it. log_decay: g, [B, T, H], or a gate of heads. The state is [B, H, (L - 1) K, V], and counts
+// positions.
 template <class Io, head_gate Gate = token_view<Io const>, class Accumulate = widened<Io>>
 class log_linear : public impl::gated_memory<Io, Gate, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;

@@ -50,7 +50,7 @@ class mesa_net : public recurrence_pair<impl::mesa_memory<Io, Gate, Accumulate, 
            keyed_options const& options = {})
       : mesa_net(keys(impl::keyed_tensors_of<Io>(in), {in.strength, in.lambda},
                       impl::gate_from<Gate>(log_decay), impl::with_scale_or_one(options))) {
-    require(in.lambda.data || in.value.extent[1] == 0,
+    require(in.lambda.data || in.value.extent[0] * in.value.extent[1] == 0,
             "lambda has no data; it must point to its values");
     lambda_ = in.lambda;
   }
@@ -130,16 +130,20 @@ void mesa_net<Io, Gate, Accumulate>::adjoint_by(Passes const& passes, Dy const& 
   passes.for_each_token(shape, options, [&](place<> at) {
     for (index i = 0; i < shape.rows; ++i) *x.element(at, i) *= -1;
   });
+  // A sequence without tokens keeps its state, and its gradient, as they are.
+  auto const for_walks = [&](auto const& body) {
+    for (index n = 0; n < impl::walks_of(shape, options); ++n)
+      if (impl::walk const w = impl::walk_of(n, shape, options, nullptr); w.count > 0) body(w);
+  };
   Options of_squares = of_leader;
-  impl::upper_triangles const initial(of_leader.initial.values, impl::below_diagonal::mirror);
-  impl::upper_triangles const final(of_leader.final_gradient.values, impl::below_diagonal::zero);
+  impl::upper_triangles const initial(of_leader.initial.values),
+      final(of_leader.final_gradient.values);
+  for_walks([&](impl::walk const& w) { initial.mirror(w), final.clear(w); });
   of_squares.initial.values = initial.values(), of_squares.final_gradient.values = final.values();
   passes.adjoint(squares(this->first(), z), x, typename squares::gradients{{}, {}, sums},
                  of_squares);
   if (auto const& h = of_leader.initial_gradient.values; h.data)
-    for (index n = 0; n < impl::walks_of(shape, options); ++n)
-      impl::fold_to_upper(h, of_leader.final_gradient.values,
-                          impl::walk_of(n, shape, options, nullptr));
+    for_walks([&](impl::walk const& w) { impl::fold_to_upper(h, w); });
   passes.for_each_token(shape, options, [&](place<> at) {
     this->first().give(at, z, sums, to);
     to.strength.write(at, *sums.strength.element(at));

@@ -80,7 +80,8 @@ class mlstm : public recurrence_pair<impl::mlstm_memory<Io, Gate, Accumulate>,
 
   // Outputs do not depend on m, so m is held fixed. Where a loss depends on the final state, m is
   // differentiated too: the final C and n fall as m grows. See core/recurrence/led_memory.hpp.
-  // Holds 4 numbers a token and head beside the memory's own.
+  // Holds 4 numbers a token and head, the sums of the mean, and, where a final gradient is given,
+  // one more state and run.
   template <class Passes, class Dy, class Options>
   void adjoint_by(Passes const& passes, Dy const& dy, gradients const& to,
                   Options const& options) const;
@@ -108,8 +109,6 @@ void mlstm<Io, Gate, Accumulate>::adjoint_by(Passes const& passes, Dy const& dy,
       impl::part_of(options, [&](auto const& s) { return this->state_of_second(s); });
   passes.run(this->second(), leads, impl::run_of(of_leader));
   memory const led = led_by(leads);
-  passes.adjoint(led, dy, typename memory::template gradients<gradients>{to, gates}, of_memory);
-
   // The sum of a state times its gradient: the gradient by m, or by -m for the final state.
   auto const product = [&](auto const& state, auto const& gradient, impl::walk const& w) {
     impl::wider<Accumulate> sum(0);
@@ -131,21 +130,28 @@ void mlstm<Io, Gate, Accumulate>::adjoint_by(Passes const& passes, Dy const& dy,
     std::copy_n(extent, 4, none.extent);
     passes.run(led, none, run);
   }
+  // Before the adjoint, whose gradient of the initial state may replace that of the final one.
+  std::vector<Accumulate> by_last_m;
+  auto const of_m = [](auto const& values, impl::walk const& w) {
+    return values.data ? static_cast<Accumulate>(values(w.sequence, w.head, 0, 0)) : Accumulate(0);
+  };
   for (index n = 0; n < impl::walks_of(shape, options); ++n) {
     impl::walk const w = impl::walk_of(n, shape, options, nullptr);
-    auto const of_m = [&](auto const& values) {
-      return values.data ? static_cast<Accumulate>(values(w.sequence, w.head, 0, 0))
-                         : Accumulate(0);
-    };
-    Accumulate by_m = of_m(of_leader.final_gradient.values);
-    if (w.count > 0) by_m -= product(state_view<State>(last).values, by_final, w);
+    by_last_m.push_back(of_m(of_leader.final_gradient.values, w));
+    if (w.count > 0) by_last_m.back() -= product(state_view<State>(last).values, by_final, w);
+  }
+  passes.adjoint(led, dy, typename memory::template gradients<gradients>{to, gates}, of_memory);
+
+  for (index n = 0; n < impl::walks_of(shape, options); ++n) {
+    impl::walk const w = impl::walk_of(n, shape, options, nullptr);
+    Accumulate by_m = by_last_m[static_cast<std::size_t>(n)];
     for (index k = w.count - 1; k >= 0 && by_m != Accumulate(0); --k) {
       place<> const at = w.token(k);
       Accumulate const before =
-          k > 0 ? leads.read(w.token(k - 1), index{1}) : of_m(of_leader.initial.values);
-      bool const keeps = this->second().gates_at(at, before).keeps;
-      *gates.element(at, keeps ? 0 : 1) += by_m;
-      if (!keeps) by_m = Accumulate(0);
+          k > 0 ? leads.read(w.token(k - 1), index{1}) : of_m(of_leader.initial.values, w);
+      auto const now = this->second().gates_at(at, before);
+      if (now.keeps || now.writes) *gates.element(at, now.keeps ? 0 : 1) += by_m;
+      if (!now.keeps) by_m = Accumulate(0);
     }
     if (auto const& by_initial = of_leader.initial_gradient.values; by_initial.data) {
       if (w.count > 0)

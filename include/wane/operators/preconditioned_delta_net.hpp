@@ -10,8 +10,8 @@
 
 namespace wane {
 
-// strength, beta, curvature_strength, beta', and curvature_decay, g': [B, T, H]; the others as in
-// keyed_inputs.
+// strength, beta, curvature_strength, beta', and curvature_log_decay, g': [B, T, H]; the others as
+// in keyed_inputs.
 template <class Io>
 struct preconditioned_inputs {
   impl::by_name only = {};
@@ -20,7 +20,7 @@ struct preconditioned_inputs {
   impl::named<"value", sequence_view<Io const>> value = {};
   impl::named<"strength", token_view<Io const>> strength = {};
   impl::named<"curvature_strength", token_view<Io const>> curvature_strength = {};
-  impl::named<"curvature_decay", token_view<Io const>> curvature_decay = {};
+  impl::named<"curvature_log_decay", token_view<Io const>> curvature_log_decay = {};
 };
 
 struct preconditioned_options {
@@ -38,7 +38,7 @@ struct preconditioned_options {
 //
 //   wane::preconditioned_delta_net const memory(
 //       {.query = q, .key = k, .value = v, .strength = beta, .curvature_strength = beta_a,
-//        .curvature_decay = g_a}, log_decay, {.keys = {.normalise = true}});
+//        .curvature_log_decay = g_a}, log_decay, {.keys = {.normalise = true}});
 //   wane::run(memory, y);
 //
 // log_decay: g, [B, T, H] or [B, T, H, K], or a gate. The state is that of a pair: S, K x V, and
@@ -59,12 +59,12 @@ class preconditioned_delta_net
   preconditioned_delta_net(std::type_identity_t<preconditioned_inputs<Io>> const& in,
                            Given const& log_decay, preconditioned_options const& options = {})
       : preconditioned_delta_net(base(impl::keyed_tensors_of<Io>(in),
-                                      {in.strength, in.curvature_strength, in.curvature_decay},
+                                      {in.strength, in.curvature_strength, in.curvature_log_decay},
                                       impl::gate_from<Gate>(log_decay), options.keys),
                                  options) {}
 
   memory led_by(sequence_view<Accumulate const> const& leads) const {
-    return {this->first(), this->first().how(), leads};
+    return {this->first(), this->first().scaling(), leads};
   }
 
   // See check_values.
@@ -78,7 +78,7 @@ class preconditioned_delta_net
     impl::named<"value", sequence_view<Io>> value = {};
     impl::named<"strength", token_view<Io>> strength = {};
     impl::named<"curvature_strength", token_view<Io>> curvature_strength = {};
-    impl::named<"curvature_decay", token_view<Io>> curvature_decay = {};
+    impl::named<"curvature_log_decay", token_view<Io>> curvature_log_decay = {};
     impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(preconditioned_delta_net const& op) const {
@@ -97,7 +97,7 @@ class preconditioned_delta_net
       return sequence_view<Accumulate>(numbers.data() + n * count, shape.batch, shape.time,
                                        shape.heads, shape.rows);
     };
-    // Of A, first its values and then the gradients of its drives.
+    // `a` holds A, and later the gradients of the drives of A.
     auto const a = rows_of(0), of_a = rows_of(1), of_key = rows_of(2), of_decay = rows_of(3);
     auto const of_leader =
         impl::part_of(options, [&](auto const& s) { return this->state_of_second(s); });

@@ -15,7 +15,7 @@ namespace wane {
 //
 // Throws wane::error at the first term that is not finite, or log decay that is NaN or above 0. An
 // operator without terms has a member that visits the numbers of a token instead:
-//   each_number(place, visit)    calls visit(name, i, x), the name "log_decay" for log decays
+//   each_number(place, visit)    calls visit(name, i, x); names of log decays end in "log_decay"
 // `run` does not check values: there a NaN reaches the outputs that depend on it, and with a
 // positive log decay the state grows. Positions count from 1 at the first token of the tensors.
 // `lengths` are those of a padded batch, as in run_options. Of parameters of each sequence it reads
@@ -83,7 +83,7 @@ requires(!affine_recurrence<Op> &&
       for (index t = 0; t < impl::tokens_of(b, shape.time, {}, lengths).end; ++t)
         for (index h = 0; h < shape.heads; ++h) {
           auto const expect = [&](char const* name, index i, auto const& is) {
-            bool const log = std::string_view(name) == "log_decay";
+            bool const log = std::string_view(name).ends_with("log_decay");
             require(log ? is <= 0 : std::isfinite(is), name, " at batch ", b, ", time ", t,
                     ", head ", h, ", channel ", i, " is ", is, "; it must be ",
                     log ? "<= 0" : "finite");

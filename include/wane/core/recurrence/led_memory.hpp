@@ -10,7 +10,10 @@ namespace wane {
 // that of a pair (wane/core/state/pair.hpp).
 //   led_by(leads)   the memory, whose tokens read the outputs of second(), leads [B, T, H, C]
 //   adjoint_by(passes, output_gradient, gradients, options)
-//                   the adjoint, by passes.run and passes.adjoint of both parts
+//                   the adjoint. passes.run(op, outputs, options) and passes.adjoint(op, output
+//                   gradients, gradients, options) are those of a part, with the options of
+//                   part_of; passes.for_each_token(shape, options, body) calls body(place) on
+//                   threads
 template <class Op>
 concept led_memory = has_shape<Op> && requires {
   typename Op::accumulate;

@@ -6,11 +6,11 @@
 
 namespace wane::impl {
 
-// The shapes of further tensors: [B, T, G, K] as the keys, [B, T, H, V], [B, T, H] and [H, K].
-struct of_rows {};
-struct of_columns {};
-struct of_tokens {};
-struct of_heads {};
+// The shapes of further tensors.
+struct of_rows {};     // [B, T, G, K], shared by heads as keys are
+struct of_columns {};  // [B, T, H, V]
+struct of_tokens {};   // [B, T, H]
+struct of_heads {};    // [H, K]
 
 // Own is an aggregate of views. Own::each(of, visit) calls visit(shape, "name", of.name) for each
 // of its tensors, where `of` is the aggregate, or gradients with members of the same names.
@@ -82,7 +82,9 @@ class memory_with : public gated_memory<Io, Gate, Accumulate> {
         visit(name, index{0}, static_cast<Accumulate>(values.read(at)));
       else if constexpr (!std::is_same_v<decltype(of), of_heads>)
         for (index i = 0; i < values.extent[3]; ++i)
-          visit(name, i, static_cast<Accumulate>(values.read(at, i)));
+          visit(name, i,
+                static_cast<Accumulate>(values.read(
+                    std::is_same_v<decltype(of), of_rows> ? this->shared_of(at) : at, i)));
     });
   }
 

@@ -12,37 +12,44 @@
 
 namespace wane::impl {
 
-// States [N, H, K, K] whose upper triangles count: as they are, with mirror images or zeros below.
-enum class below_diagonal { mirror, zero };
+// A copy of states [N, H, K, K], of which the upper triangles count.
 template <class T>
 class upper_triangles {
  public:
-  upper_triangles(view<T const, 4> const& h, below_diagonal below) {
+  explicit upper_triangles(view<T const, 4> const& h) {
     if (!h.data) return;
     for (index n = 0; n < h.extent[0]; ++n)
       for (index head = 0; head < h.extent[1]; ++head)
         for (index i = 0; i < h.extent[2]; ++i)
-          for (index j = 0; j < h.extent[3]; ++j)
-            numbers_.push_back(i <= j                            ? h(n, head, i, j)
-                               : below == below_diagonal::mirror ? h(n, head, j, i)
-                                                                 : T(0));
+          for (index j = 0; j < h.extent[3]; ++j) numbers_.push_back(h(n, head, i, j));
     copy_ = {numbers_.data(), h.extent[0], h.extent[1], h.extent[2], h.extent[3]};
   }
   view<T const, 4> values() const { return copy_; }
 
+  // What lies below the diagonal becomes the mirror image of what lies above, or zeros.
+  void mirror(walk const& w) const {
+    change(w, [](T& below, T above) { below = above; });
+  }
+  void clear(walk const& w) const {
+    change(w, [](T& below, T) { below = T(0); });
+  }
+
  private:
+  void change(walk const& w, auto const& set) const {
+    for (index i = 0; copy_.data && i < copy_.extent[2]; ++i)
+      for (index j = 0; j < i; ++j)
+        set(copy_(w.sequence, w.head, i, j), copy_(w.sequence, w.head, j, i));
+  }
   std::vector<T> numbers_;
   view<T, 4> copy_;
 };
-// The gradient of a triangle from that of a matrix, in `to`. Without tokens the state stayed as it
-// was, and the gradient is what `given` says.
+// The gradient of a triangle from that of a matrix whose lower triangle is its mirror image.
 template <class T>
-void fold_to_upper(view<T, 4> const& to, view<T const, 4> const& given, walk const& w) {
-  for (index i = 0; i < to.extent[2]; ++i)
+void fold_to_upper(view<T, 4> const& h, walk const& w) {
+  for (index i = 0; i < h.extent[2]; ++i)
     for (index j = 0; j < i; ++j) {
-      T& below = to(w.sequence, w.head, i, j);
-      if (w.count > 0) to(w.sequence, w.head, j, i) += below;
-      below = w.count > 0 || !given.data ? T(0) : given(w.sequence, w.head, i, j);
+      h(w.sequence, w.head, j, i) += h(w.sequence, w.head, i, j);
+      h(w.sequence, w.head, i, j) = T(0);
     }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -21,12 +22,13 @@ struct mlstm_tensors {
 };
 
 // What the maximum m_t = max(log f_t + m_{t-1}, log i_t) makes of a token's gates. m is rounded
-// up, and the log decay of the scaled state is found in a wider type from the m that the state
-// holds: what the rounding adds to m, the decay takes away.
+// up, and the log decay of the scaled state is found, in a wider type, from the m that the state
+// holds, so that the rounding of m cancels.
 template <class T>
 struct scaled_gates {
   T maximum, log_decay;
-  bool keeps;  // whether m_t is log f_t + m_{t-1}
+  bool keeps,
+      writes;  // whether m_t is log f_t + m_{t-1}, or log i_t; neither where both are closed
 
   scaled_gates(T log_forget, T log_input, T before) {
     constexpr T none = -std::numeric_limits<T>::infinity();
@@ -34,7 +36,8 @@ struct scaled_gates {
     keeps = !(kept < static_cast<wider<T>>(log_input));
     maximum = keeps ? static_cast<T>(kept) : log_input;
     if (static_cast<wider<T>>(maximum) < kept) maximum = std::nextafter(maximum, -none);
-    if (maximum == none) maximum = T(0);  // nothing is kept, and nothing written
+    writes = !keeps;
+    if (maximum == none) maximum = T(0), keeps = writes = false;
     log_decay = log_forget == none ? none : static_cast<T>(kept - static_cast<wider<T>>(maximum));
   }
 };
@@ -84,7 +87,8 @@ class mlstm_memory : public memory_with<mlstm_tensors<Io>, Io, Gate, Accumulate>
   }
   WANE_INLINE Accumulate floor(place<> at) const {
     using std::exp;
-    return exp(-leads_.read(at, index{1}));
+    // Not 0, so that a query that finds nothing is answered by 0 whatever m is.
+    return std::max(exp(-leads_.read(at, index{1})), std::numeric_limits<Accumulate>::min());
   }
 
   struct token : keyed::terms {

@@ -10,11 +10,11 @@ namespace wane::impl {
 
 template <class Io>
 struct preconditioned_tensors {
-  token_view<Io const> strength, curvature_strength, curvature_decay;
+  token_view<Io const> strength, curvature_strength, curvature_log_decay;
   WANE_INLINE static void each(auto& of, auto const& visit) {
     visit(of_tokens(), "strength", of.strength);
     visit(of_tokens(), "curvature_strength", of.curvature_strength);
-    visit(of_tokens(), "curvature_decay", of.curvature_decay);
+    visit(of_tokens(), "curvature_log_decay", of.curvature_log_decay);
   }
 };
 
@@ -45,7 +45,7 @@ struct preconditioner {
   }
 };
 
-// A <- e^{curvature_decay} A + curvature_strength k^2, every row for itself, as channels.
+// A <- e^{curvature_log_decay} A + curvature_strength k^2, every row for itself, as channels.
 template <class Io, class Gate, class Accumulate>
 class preconditioned_leader {
   using memory = memory_with<preconditioned_tensors<Io>, Io, Gate, Accumulate>;
@@ -62,7 +62,7 @@ class preconditioned_leader {
       return static_cast<Accumulate>(this->own_.curvature_strength.read(at));
     }
     WANE_INLINE Accumulate log_decay(place<> at) const {
-      return static_cast<Accumulate>(this->own_.curvature_decay.read(at));
+      return static_cast<Accumulate>(this->own_.curvature_log_decay.read(at));
     }
   };
   explicit preconditioned_leader(memory const& of) : keys_(of) {}
@@ -121,11 +121,11 @@ class preconditioned_memory : public memory_with<preconditioned_tensors<Io>, Io,
   using base = memory_with<preconditioned_tensors<Io>, Io, Gate, Accumulate>;
 
  public:
-  preconditioned_memory(base const& of, preconditioner<Accumulate> const& how,
+  preconditioned_memory(base const& of, preconditioner<Accumulate> const& scaling,
                         sequence_view<Accumulate const> const& leads)
-      : base(of), how_(how), leads_(leads) {}
+      : base(of), scaling_(scaling), leads_(leads) {}
 
-  preconditioner<Accumulate> const& how() const { return how_; }
+  preconditioner<Accumulate> const& scaling() const { return scaling_; }
   wane::layout layout() const {
     return leads_.data ? base::layout() & layout_of(leads_) : base::layout();
   }
@@ -138,7 +138,7 @@ class preconditioned_memory : public memory_with<preconditioned_tensors<Io>, Io,
     WANE_INLINE auto curvature(auto i) const { return op.leads_.read(where, i); }
     WANE_INLINE auto key(auto i) const {
       auto const k = keyed::terms::key(i);
-      return multiply(multiply(k, decltype(k)(strength)), op.how_(curvature(i)));
+      return multiply(multiply(k, decltype(k)(strength)), op.scaling_(curvature(i)));
     }
     WANE_INLINE auto erase_read(auto i) const {
       auto const k = keyed::terms::key(i);
@@ -174,11 +174,11 @@ class preconditioned_memory : public memory_with<preconditioned_tensors<Io>, Io,
         for_row_lanes<V>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
           auto const k = x.keyed::terms::key(i), a = x.curvature(i), by_key = row_at(g.key, i);
           using Row = std::remove_const_t<decltype(k)>;
-          Row const m = op.how_(a), read = x.through_factor(i, row_at(g.erase_read, i));
+          Row const m = op.scaling_(a), read = x.through_factor(i, row_at(g.erase_read, i));
           by_strength.add(m * k, by_key);
           by_decay.give(of.to.log_decay, where, i, row_at(g.decay, i), k, read);
           Row const by_write = Row(x.strength) * by_key;
-          of.curvature.write(where, i, by_write * k * op.how_.slope(a));
+          of.curvature.write(where, i, by_write * k * op.scaling_.slope(a));
           of.key.write(where, i, multiply_add(m, by_write, read));
         });
         op.give_rows(x, of.to.query, {}, g);
@@ -204,13 +204,13 @@ class preconditioned_memory : public memory_with<preconditioned_tensors<Io>, Io,
       by_strength += k * k * by_drive, by_decay += decay.read(where, i);
       *key.element(where, i) += 2 * strength * k * by_drive;
     }
-    to.curvature_strength.write(where, by_strength), to.curvature_decay.write(where, by_decay);
+    to.curvature_strength.write(where, by_strength), to.curvature_log_decay.write(where, by_decay);
     this->give_row(x.shared(), where, this->in_.key, to.key, key.element(where, 0),
                    key.stride[3] == 1, x.key_factor);
   }
 
  private:
-  preconditioner<Accumulate> how_;
+  preconditioner<Accumulate> scaling_;
   sequence_view<Accumulate const> leads_;
 };
 
