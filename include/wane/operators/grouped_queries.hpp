@@ -23,7 +23,7 @@ class query_substeps : public Op {
     shape.time *= order_.count();
     return shape;
   }
-  Op const& of_tokens() const { return *this; }
+  Op const& memory() const { return *this; }
 
   struct token : of_memory {
     query_substeps const& op;
@@ -134,7 +134,7 @@ class grouped_queries {
   explicit grouped_queries(Op const& memory) : memory_(memory) {}
 
   recurrence_shape shape() const { return memory_.shape(); }
-  void check_inputs() const { in_substeps(false).of_tokens().check_inputs(); }
+  void check_inputs() const { in_substeps(false).memory().check_inputs(); }
   void check_parameters() const { memory_.check_parameters(); }
   bool counts_positions() const { return memory_.counts_positions(); }
 

@@ -80,13 +80,13 @@ struct substep_view {
   T* data = nullptr;
   index extent[4] = {};
   index stride[4] = {};  // of channels alone: substeps are not a stride apart
-  sequence_view<T> of_tokens = {};
+  sequence_view<T> outputs = {};
   substep_order order = {};
   bool each_reads = false;
 
   substep_view() noexcept = default;
   substep_view(sequence_view<T> const& tokens, substep_order in_order, bool each)
-      : data(tokens.data), of_tokens(tokens), order(in_order), each_reads(each) {
+      : data(tokens.data), outputs(tokens), order(in_order), each_reads(each) {
     for (int i = 0; i < 4; ++i) extent[i] = tokens.extent[i];
     extent[1] *= order.count();
     if (each_reads) extent[2] /= order.count();
@@ -102,14 +102,14 @@ struct substep_view {
     return of;
   }
   WANE_INLINE auto read(place<> at, auto j) const {
-    using Read = decltype(of_tokens.read(at, j));
-    return reads(at) ? of_tokens.read(token(at), j)
+    using Read = decltype(outputs.read(at, j));
+    return reads(at) ? outputs.read(token(at), j)
                      : Read(static_cast<typename scalar_of_value<Read>::type>(0));
   }
   WANE_INLINE void write(place<> at, auto j, auto const& y) const {
-    if (reads(at)) of_tokens.write(token(at), j, y);
+    if (reads(at)) outputs.write(token(at), j, y);
   }
-  WANE_INLINE T* element(place<> at, index j) const { return of_tokens.element(token(at), j); }
+  WANE_INLINE T* element(place<> at, index j) const { return outputs.element(token(at), j); }
 };
 
 }  // namespace wane::impl

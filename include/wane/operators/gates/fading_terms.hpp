@@ -12,15 +12,15 @@ namespace wane::impl {
 // with factor(i) x_i. The factor of a head is found once; it is 1 for a token that erases before.
 template <class Accumulate, class Gate>
 struct fading_terms : gate_terms<Accumulate, Gate> {
-  Accumulate of_all = Accumulate(1);
+  Accumulate head_factor = Accumulate(1);
 
   WANE_INLINE fading_terms(Gate const& of, place<> where)
       : gate_terms<Accumulate, Gate>(of, where) {
-    if constexpr (head_gate<Gate>) of_all = factor_of(decay_from_log(this->log_decay()));
+    if constexpr (head_gate<Gate>) head_factor = factor_of(decay_from_log(this->log_decay()));
   }
   WANE_INLINE fading_terms(Gate const& gate, place<> where,
                            bool after_decay) requires head_gate<Gate> : fading_terms(gate, where) {
-    if (!after_decay) of_all = Accumulate(1);
+    if (!after_decay) head_factor = Accumulate(1);
   }
 
   // e^g in row i.
@@ -28,7 +28,7 @@ struct fading_terms : gate_terms<Accumulate, Gate> {
     if constexpr (row_gate<Gate>)
       return factor_of(decay_from_log(this->log_decay(i)));
     else
-      return of_all;
+      return head_factor;
   }
   // The gradient of x_i, from that of factor(i) x_i. A reset reads nothing, so the gradient is 0
   // even where the product would be NaN.

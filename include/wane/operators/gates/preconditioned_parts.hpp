@@ -55,9 +55,9 @@ class preconditioned_leader {
   using accumulate = Accumulate;
   static constexpr bool is_channelwise = true;
 
-  // The memory gives its keys and tensors.
-  struct keys : memory {
-    explicit keys(memory const& of) : memory(of) {}
+  // The memory, which gives its keys and the gates of A.
+  struct source : memory {
+    explicit source(memory const& of) : memory(of) {}
     WANE_INLINE Accumulate strength(place<> at) const {
       return static_cast<Accumulate>(this->own_.curvature_strength.read(at));
     }
@@ -65,15 +65,15 @@ class preconditioned_leader {
       return static_cast<Accumulate>(this->own_.curvature_log_decay.read(at));
     }
   };
-  explicit preconditioned_leader(memory const& of) : keys_(of) {}
+  explicit preconditioned_leader(memory const& of) : source_(of) {}
 
   recurrence_shape shape() const {
-    recurrence_shape shape = keys_.shape();
+    recurrence_shape shape = source_.shape();
     shape.columns = shape.rows, shape.rows = 1;
     return shape;
   }
   wane::layout layout() const {
-    wane::layout all = keys_.layout();
+    wane::layout all = source_.layout();
     all.tokens = all.series = false;
     return all;
   }
@@ -91,7 +91,7 @@ class preconditioned_leader {
     }
   };
   WANE_INLINE token at(place<> where) const {
-    return {keys_.terms_at(where), keys_.strength(where), keys_.log_decay(where)};
+    return {source_.terms_at(where), source_.strength(where), source_.log_decay(where)};
   }
 
   // Of the drives and log decays of rows, [B, T, H, K].
@@ -111,7 +111,7 @@ class preconditioned_leader {
   };
 
  private:
-  keys keys_;
+  source source_;
 };
 
 // S <- D S + beta (M o k) (v - k^T D S)^T, D = diag(e^g), with M of the A that leads.
