@@ -165,7 +165,6 @@ class delta_product {
 
  public:
   using accumulate = Accumulate;
-  static constexpr bool each_substep_reads = false;
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   explicit delta_product(std::type_identity_t<delta_inputs<Io>> const& in,
@@ -204,6 +203,7 @@ class delta_product {
 
   // See wane/core/recurrence/substeps.hpp.
   index substeps() const { return steps_.substeps(); }
+  index reading_substeps() const { return 1; }
   auto in_substeps(bool backward) const { return steps_.taken(backward); }
   auto in_substeps(gradients const& to, bool) const {
     return typename steps::template substep_gradients<gradients>{to};

@@ -129,7 +129,6 @@ class grouped_queries {
  public:
   using accumulate = typename Op::accumulate;
   using gradients = typename Op::gradients;
-  static constexpr bool each_substep_reads = true;
 
   explicit grouped_queries(Op const& memory) : memory_(memory) {}
 
@@ -140,6 +139,7 @@ class grouped_queries {
 
   // See wane/core/recurrence/substeps.hpp.
   index substeps() const { return memory_.queries(); }
+  index reading_substeps() const { return substeps(); }
   auto in_substeps(bool backward) const { return impl::query_substeps<Op>(memory_, backward); }
   auto in_substeps(gradients const& to, bool) const {
     return typename impl::query_substeps<Op>::gradients{to.query, without_query(to)};

@@ -6,6 +6,7 @@
 #include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/core/state/pair.hpp"
 #include "wane/operators/gates/mesa_leader.hpp"
+#include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane {
 
@@ -107,18 +108,10 @@ template <class Passes, class Dy, class Options>
 void mesa_net<Io, Gate, Accumulate>::adjoint_by(Passes const& passes, Dy const& dy,
                                                 gradients const& to, Options const& options) const {
   recurrence_shape const shape = this->first().shape();
-  index const tokens = shape.batch * shape.time * shape.heads;
-  std::vector<Accumulate> numbers(static_cast<std::size_t>(tokens * (4 * shape.rows + 2)));
-  auto const rows_of = [&](index n) {
-    return sequence_view<Accumulate>(numbers.data() + n * tokens * shape.rows, shape.batch,
-                                     shape.time, shape.heads, shape.rows);
-  };
-  auto const tokens_of = [&](index n) {
-    return token_view<Accumulate>(numbers.data() + (4 * shape.rows + n) * tokens, shape.batch,
-                                  shape.time, shape.heads);
-  };
-  auto const x = rows_of(0), of_x = rows_of(1), z = rows_of(2);
-  impl::mesa_sums<Accumulate> const sums{rows_of(3), tokens_of(0), tokens_of(1)};
+  impl::numbers_of_tokens<Accumulate> numbers(shape, 4 * shape.rows + 2);
+  auto const rows = [&] { return numbers.take(shape.rows); };
+  auto const x = rows(), of_x = rows(), z = rows(), of_keys = rows();
+  impl::mesa_sums<Accumulate> const sums{of_keys, numbers.take(), numbers.take()};
   auto const of_memory =
       impl::part_of(options, [&](auto const& s) { return this->state_of_first(s); });
   auto const of_leader =

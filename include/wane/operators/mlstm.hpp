@@ -9,6 +9,7 @@
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/state/pair.hpp"
 #include "wane/operators/gates/mlstm_parts.hpp"
+#include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane {
 
@@ -95,14 +96,8 @@ template <class Passes, class Dy, class Options>
 void mlstm<Io, Gate, Accumulate>::adjoint_by(Passes const& passes, Dy const& dy,
                                              gradients const& to, Options const& options) const {
   recurrence_shape const shape = this->first().shape();
-  std::vector<Accumulate> numbers(
-      static_cast<std::size_t>(shape.batch * shape.time * shape.heads * 4));
-  auto const two_of_tokens = [&](index n) {
-    return sequence_view<Accumulate>(
-        numbers.data() + n * shape.batch * shape.time * shape.heads * 2, shape.batch, shape.time,
-        shape.heads, 2);
-  };
-  auto const leads = two_of_tokens(0), gates = two_of_tokens(1);
+  impl::numbers_of_tokens<Accumulate> numbers(shape, 4);
+  auto const leads = numbers.take(2), gates = numbers.take(2);
   auto const of_memory =
       impl::part_of(options, [&](auto const& s) { return this->state_of_first(s); });
   auto const of_leader =

@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <vector>
-
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/state/pair.hpp"
 #include "wane/operators/gates/preconditioned_parts.hpp"
+#include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane {
 
@@ -91,14 +90,10 @@ class preconditioned_delta_net
   void adjoint_by(Passes const& passes, Dy const& dy, gradients const& to,
                   Options const& options) const {
     recurrence_shape const shape = this->first().shape();
-    index const count = shape.batch * shape.time * shape.heads * shape.rows;
-    std::vector<Accumulate> numbers(static_cast<std::size_t>(4 * count));
-    auto const rows_of = [&](index n) {
-      return sequence_view<Accumulate>(numbers.data() + n * count, shape.batch, shape.time,
-                                       shape.heads, shape.rows);
-    };
+    impl::numbers_of_tokens<Accumulate> numbers(shape, 4 * shape.rows);
+    auto const rows = [&] { return numbers.take(shape.rows); };
     // `a` holds A, and later the gradients of the drives of A.
-    auto const a = rows_of(0), of_a = rows_of(1), of_key = rows_of(2), of_decay = rows_of(3);
+    auto const a = rows(), of_a = rows(), of_key = rows(), of_decay = rows();
     auto const of_leader =
         impl::part_of(options, [&](auto const& s) { return this->state_of_second(s); });
     passes.run(this->second(), a, impl::run_of(of_leader));

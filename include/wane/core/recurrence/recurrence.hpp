@@ -224,13 +224,13 @@ struct unnormalised : Op {
 //
 // The shape of the outputs of an operator. Its columns differ from those of the state, op.shape(),
 // for a normalised recurrence and where the operator has a member output_columns(); its heads where
-// each of several substeps reads (core/recurrence/substeps.hpp).
+// several substeps read (core/recurrence/substeps.hpp).
 template <has_shape Op>
 recurrence_shape output_shape_of(Op const& op) {
   recurrence_shape shape = op.shape();
   if constexpr (normalised_recurrence<Op>) shape.columns -= 1;
   if constexpr (requires { op.output_columns(); }) shape.columns = op.output_columns();
-  if constexpr (requires { requires Op::each_substep_reads; }) shape.heads *= op.substeps();
+  if constexpr (requires { op.reading_substeps(); }) shape.heads *= op.reading_substeps();
   return shape;
 }
 

@@ -15,13 +15,13 @@ namespace wane {
 //   in_substeps(backward)           the recurrence over n T substeps; `backward`: of a run in
 //                                   reverse, which takes those of a token in their order, too
 //   in_substeps(gradients, backward)  gradients of that recurrence, for adjoint
-//   each_substep_reads              a constant. false: the output of a token is that of its last
-//                                   substep. true: substep s gives the output of head h n + s.
+//   reading_substeps()              r: the last r substeps give the outputs of heads h r ...
+//                                   h r + r - 1, in their order
 template <class Op>
 concept has_substeps = has_shape<Op> && requires(Op const& op) {
   { op.substeps() } -> std::convertible_to<index>;
   { op.in_substeps(false) } -> affine_recurrence;
-  { Op::each_substep_reads } -> std::convertible_to<bool>;
+  { op.reading_substeps() } -> std::convertible_to<index>;
 };
 
 }  // namespace wane
@@ -71,7 +71,7 @@ class substep_order {
 template <class T>
 struct of_substeps {};
 
-// Outputs of tokens, [B, T, H, V] or [B, T, H n, V], in the places of substeps.
+// Outputs of tokens, [B, T, H r, V] for r reading substeps, in the places of substeps.
 template <class T>
 struct substep_view {
   using value_type = std::remove_const_t<T>;
@@ -82,24 +82,19 @@ struct substep_view {
   index stride[4] = {};  // of channels alone: substeps are not a stride apart
   sequence_view<T> outputs = {};
   substep_order order = {};
-  bool each_reads = false;
+  index reading = 1;
 
   substep_view() noexcept = default;
-  substep_view(sequence_view<T> const& tokens, substep_order in_order, bool each)
-      : data(tokens.data), outputs(tokens), order(in_order), each_reads(each) {
+  substep_view(sequence_view<T> const& tokens, substep_order in_order, index reading_substeps)
+      : data(tokens.data), outputs(tokens), order(in_order), reading(reading_substeps) {
     for (int i = 0; i < 4; ++i) extent[i] = tokens.extent[i];
-    extent[1] *= order.count();
-    if (each_reads) extent[2] /= order.count();
+    extent[1] *= order.count(), extent[2] /= reading;
     stride[3] = tokens.stride[3];
   }
 
-  WANE_INLINE bool reads(place<> at) const {
-    return each_reads || order.number(at) == order.count() - 1;
-  }
+  WANE_INLINE bool reads(place<> at) const { return output_of(at) >= 0; }
   WANE_INLINE place<> token(place<> at) const {
-    place<> of = order.token(at);
-    if (each_reads) of.head = at.head * order.count() + order.number(at);
-    return of;
+    return order.token(at).with_head(at.head * reading + at_least(output_of(at), index{0}));
   }
   WANE_INLINE auto read(place<> at, auto j) const {
     using Read = decltype(outputs.read(at, j));
@@ -110,6 +105,12 @@ struct substep_view {
     if (reads(at)) outputs.write(token(at), j, y);
   }
   WANE_INLINE T* element(place<> at, index j) const { return outputs.element(token(at), j); }
+
+ private:
+  // Which of its token's outputs a substep gives; negative: none.
+  WANE_INLINE index output_of(place<> at) const {
+    return order.number(at) - (order.count() - reading);
+  }
 };
 
 }  // namespace wane::impl

@@ -42,6 +42,9 @@ struct led_passes {
   static void for_each_token(recurrence_shape const& shape, auto const& options, auto const& body) {
     for_each_place(shape, options, body);
   }
+  static void for_each_walk(recurrence_shape const& shape, auto const& options, auto const& body) {
+    impl::for_each_walk(shape, options, body);
+  }
 };
 
 }  // namespace wane::impl

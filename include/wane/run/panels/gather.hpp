@@ -83,7 +83,7 @@ class term_gatherer {
       chunk.has_direct = true;
       for (int t = 0; t < count; ++t) chunk.direct[t] = T(x[static_cast<std::size_t>(t)].direct());
     }
-    if constexpr (has_writes<Token>)
+    if constexpr (has_writes<Token> && !has_direct<Token>)
       chunk.first_writes_alone = !(x[1].writes() || x[2].writes() || x[3].writes());
     constexpr reading reads_from = reading_of<Token>;
     if constexpr (rows_in_lanes)

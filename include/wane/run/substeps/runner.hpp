@@ -17,7 +17,7 @@ void run_substeps(Op const& op, sequence_view<Out> const& output, run_options<St
   index const sequences = sequences_of(op.shape(), options.packed);
   substep_options<run_options<State>, State> const call(options, op.substeps(), sequences);
   sequence_view<of_substeps<Out>> const of_tokens(output, substep_order{op.substeps(), backward},
-                                                  Op::each_substep_reads);
+                                                  op.reading_substeps());
   body(op.in_substeps(backward), of_tokens, call.get());
 }
 
@@ -53,7 +53,7 @@ struct substeps {
         w.sequence, w.batch, w.head, first, w.count * n, w.stride, (w.position - 1) * n + 1};
     step_by_table(
         op.in_substeps(backward), of_walk,
-        sequence_view<of_substeps<Out>>(output, substep_order{n, backward}, Op::each_substep_reads),
+        sequence_view<of_substeps<Out>>(output, substep_order{n, backward}, op.reading_substeps()),
         state);
   }
 
@@ -72,7 +72,7 @@ struct substeps {
     substep_options<adjoint_options<State>, State> const call(options, n, sequences);
     adjoint_by_table(op.in_substeps(backward),
                      sequence_view<of_substeps<Out> const>(dy, substep_order{n, backward},
-                                                           Op::each_substep_reads),
+                                                           op.reading_substeps()),
                      op.in_substeps(to, backward), call.get());
   }
 };
