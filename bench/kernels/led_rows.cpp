@@ -1,6 +1,7 @@
 // The rows of memories that another recurrence leads; MesaNet beside conjugate gradients.
 // SPDX-License-Identifier: MIT
 #include "kernels/substep_problem.hpp"
+#include "wane/operators/mamba3.hpp"
 #include "wane/operators/mesa_net.hpp"
 #include "wane/operators/mlstm.hpp"
 #include "wane/operators/preconditioned_delta_net.hpp"
@@ -62,6 +63,66 @@ void add_mesa_net() {
     c.rivals = {{"vs_sequential", in_float(p, loop(0))},
                 {"vs_conjugate_gradients", in_float(p, loop(30))}};
     c.error = [p, loop] { return error_of(*p, loop(0)); };
+    return c;
+  });
+}
+
+// Half of the rows of B and C turn, as in Mamba-3's default. Ranks have B, C and x of their own.
+void add_mamba3(int ranks) {
+  std::string const of_ranks = ranks > 1 ? "_mimo" : "";
+  add_row("mamba3" + of_ranks + "/forward/H:16/D:64/T:512/threads:1", [ranks] {
+    auto const p = std::make_shared<substep_problem>(512, 16, ranks, ranks);
+    index const angles = p->size / 4;
+    float* const angle = p->some(p->time * p->heads * angles, -0.3, 0.3);
+    auto const loop = [p, ranks, angles, angle]<class T>(T, auto const& give) {
+      for (index h = 0; h < p->heads; ++h) {
+        matrix_of<T> s = matrix_of<T>::Zero(p->size, p->size),
+                     b = matrix_of<T>::Zero(p->size, ranks), x = b, c = b;
+        vector_of<T> phi = vector_of<T>::Zero(angles);
+        for (index t = 0; t < p->time; ++t) {
+          index const n = t * p->heads + h;
+          T const lambda = static_cast<T>(p->strength[n]),
+                  w = std::exp(static_cast<T>(p->decay[n]));
+          s.noalias() += (T(1) - lambda) * b * x.transpose();
+          for (index r = 0; r < ranks; ++r) {
+            b.col(r) = p->row<T>(p->key, n * ranks + r),
+            c.col(r) = p->row<T>(p->query, n * ranks + r);
+            x.col(r) = p->row<T>(p->value, n * ranks + r);
+          }
+          for (index i = 0; i < angles; ++i) {
+            phi[i] += static_cast<T>(angle[n * angles + i]);
+            T const cosine = std::cos(phi[i]), sine = std::sin(phi[i]);
+            for (auto* of : {&b, &c})
+              for (index r = 0; r < ranks; ++r) {
+                T const first = (*of)(2 * i, r), second = (*of)(2 * i + 1, r);
+                (*of)(2 * i, r) = cosine * first - sine * second;
+                (*of)(2 * i + 1, r) = sine * first + cosine * second;
+              }
+          }
+          s *= w;
+          s.noalias() += lambda * b * x.transpose();
+          for (index r = 0; r < ranks; ++r)
+            give(n * ranks + r, vector_of<T>(s.transpose() * c.col(r)));
+        }
+      }
+    };
+    auto c = p->with(
+        [p, ranks, angles, angle,
+         ones = std::vector<float>(static_cast<std::size_t>(512 * 16), 1)] {
+          index const T = p->time, H = p->heads, D = p->size;
+          timed_run(mamba3({.x = {p->value, 1, T, H * ranks, D},
+                            .B = {p->key, 1, T, H * ranks, D},
+                            .C = {p->query, 1, T, H * ranks, D},
+                            .delta = {ones.data(), 1, T, H},
+                            .trapezoid = {p->strength, 1, T, H},
+                            .angle = {angle, 1, T, H, angles}},
+                           token_view<float const>(p->decay, 1, T, H)),
+                    p->output(), run_options<float>{.threads = 1});
+        },
+        // A decay, 2 writes and a read for each rank.
+        1 + 6. * ranks);
+    c.rivals = {{"vs_sequential", in_float(p, loop)}};
+    c.error = [p, loop] { return error_of(*p, loop); };
     return c;
   });
 }
@@ -146,6 +207,9 @@ void add_preconditioned() {
 
 }  // namespace
 
-void add_led_rows() { add_mesa_net(), add_mlstm(), add_preconditioned(); }
+void add_led_rows() {
+  add_mamba3(1), add_mamba3(4);
+  add_mesa_net(), add_mlstm(), add_preconditioned();
+}
 
 }  // namespace wane::bench

@@ -111,14 +111,16 @@ class mamba3 : public recurrence_pair<impl::mamba3_memory<Io, Gate, Accumulate>,
     }
   };
 
-  // See core/recurrence/led_memory.hpp. Holds R (6 N + 4 P) + S numbers a token and head.
+  // See core/recurrence/led_memory.hpp. Holds R (6 N + 4 P) + S numbers, or a few more, a token and
+  // head.
   template <class Passes, class Dy, class Options>
   void adjoint_by(Passes const& passes, Dy const& dy, gradients const& to,
                   Options const& options) const {
     impl::require_lent(to.D, to.B_bias, to.C_bias);
     recurrence_shape const shape = this->first().shape();
-    index const R = this->first().rank(), steps = 3 * R - 1, leads = this->first().leads(),
-                rows = 3 * R * shape.rows, columns = steps * shape.columns;
+    index const R = this->first().rank(), steps = this->first().substeps(),
+                leads = this->first().leads(), rows = 3 * R * shape.rows,
+                columns = steps * shape.columns;
     impl::numbers_of_tokens<Accumulate> numbers(shape, leads + rows + columns + 2 * steps + 1);
     auto const of_leader =
         impl::part_of(options, [&](auto const& s) { return this->state_of_second(s); });

@@ -69,6 +69,7 @@ struct micro_chunk {
   T direct[micro_tokens] = {};
   bool has_direct = false;
   bool first_writes_alone = false;  // the other tokens are only read
+  bool reads_nothing = false;       // none has an output
   int count = micro_tokens;         // fewer at the end of a sequence
   // Whether some decay is zero. Multiplication by zero resets finite numbers only, so a runner
   // checks for NaN and infinity first.

@@ -39,7 +39,9 @@ namespace wane {
 //   reads_before_decay                          a constant, absent: false. If true, the token is
 //                                               strictly causal, and its query reads S, not w o S.
 // writes() is optional. Where it is false the token does not decay, erase or write: its key,
-// erase_read and erase_write are 0, its decay 1. A runner may then leave the work out.
+// erase_read and erase_write are 0, its decay 1. reads() is optional, too, for a token that takes
+// substeps: where it is false the query is 0 and the output is not wanted. A runner may then leave
+// the work out.
 // at_column(j) is optional. It returns a token that answers for column j (or lanes) alone, so that
 // numbers which all rows of a column share are computed once. i may also be lanes of rows; runners
 // use them where all terms by row take lanes and the `layout` allows it.
@@ -74,6 +76,10 @@ concept is_delta_rule = has_erase<Token> && !has_erase_write<Token>;
 template <class Token>
 concept has_writes = requires(Token x) {
   { x.writes() } -> std::convertible_to<bool>;
+};
+template <class Token>
+concept has_reads = requires(Token x) {
+  { x.reads() } -> std::convertible_to<bool>;
 };
 template <class Token>
 concept has_direct = requires(Token x) {

@@ -56,6 +56,7 @@ class mamba3_tokens {
   }
 
   index rank() const { return rank_; }
+  index substeps() const { return rank_ == 1 ? 2 : 3 * rank_; }
   index angles() const { return in_.angle.extent[3]; }
   index rows() const { return in_.B.extent[3]; }
   index columns() const { return in_.x.extent[3]; }
@@ -82,9 +83,8 @@ class mamba3_tokens {
   // See check_values.
   void each_number(place<> at, auto const& visit) const {
     for (index r = 0; r < rank_; ++r) {
-      for (index i = 0; i < rows(); ++i)
-        visit("B", i, raw(in_.B, in_.B_bias, at, r, i)),
-            visit("C", i, raw(in_.C, in_.C_bias, at, r, i));
+      auto const B = raw(in_.B, in_.B_bias, at, r), C = raw(in_.C, in_.C_bias, at, r);
+      for (index i = 0; i < rows(); ++i) visit("B", i, B(i)), visit("C", i, C(i));
       for (index j = 0; j < columns(); ++j) visit("x", j, in_.x.read(of_rank(at, r), j));
     }
     visit("delta", index{0}, in_.delta.read(at)), visit("trapezoid", index{0}, trapezoid(at));
@@ -102,33 +102,45 @@ class mamba3_tokens {
   WANE_INLINE Accumulate trapezoid(place<> at) const {
     return static_cast<Accumulate>(in_.trapezoid.read(at));
   }
-  // B or C with its bias, not turned.
-  WANE_INLINE Accumulate raw(sequence_view<Io const> const& x,
-                             view<widened<Io> const, 2> const& bias, place<> at, index r,
-                             index i) const {
-    Accumulate const own =
-        static_cast<Accumulate>(x.read(at.with_head(at.head / group_ * rank_ + r), i));
-    return bias.data ? own + static_cast<Accumulate>(bias(at.head * rank_ + r, i)) : own;
+  // The rows of B or C of a token and rank with their bias, not turned.
+  struct raw_rows {
+    Io const* own;
+    index step;
+    widened<Io> const* bias;
+    index bias_step;
+
+    WANE_INLINE Accumulate operator()(index i) const {
+      return static_cast<Accumulate>(static_cast<widened<Io>>(own[i * step])) +
+             static_cast<Accumulate>(bias[i * bias_step]);
+    }
+  };
+  WANE_INLINE raw_rows raw(sequence_view<Io const> const& x, view<widened<Io> const, 2> const& bias,
+                           place<> at, index r) const {
+    static constexpr widened<Io> zero(0);
+    Io const* const own = x.element(at.with_head(at.head / group_ * rank_ + r), 0);
+    if (!bias.data) return {own, x.stride[3], &zero, 0};
+    return {own, x.stride[3], &bias(at.head * rank_ + r, index{0}), bias.stride[1]};
   }
 
-  // Calls body(i, k, cos, sin) for the pairs of rows that turn, and rest(i) for the other rows;
-  // angle(n) is by what pair n has turned.
-  void for_each_pair(auto const& angle, auto const& body, auto const& rest) const {
+  // Calls body(n, cos, sin) for the pairs of rows that turn; angle(n) is by what pair n has turned.
+  WANE_INLINE void for_turns(auto const& angle, auto const& body) const {
     constexpr int W = simd_width<double>;
-    index const N = rows(), S = angles(), half = N / 2;
-    for (index n = 0; n < S; n += W) {
+    for (index n = 0; n < angles(); n += W) {
       simd<double, W> by(0.);
-      int const count = static_cast<int>(at_most(index{W}, S - n));
+      int const count = static_cast<int>(at_most(index{W}, angles() - n));
       for (int l = 0; l < count; ++l) by.v[l] = static_cast<double>(angle(n + l));
       auto const [c, s] = turn(by);
-      for (int l = 0; l < count; ++l) {
-        index const i = halves_ ? n + l : 2 * (n + l);
-        body(n + l, i, halves_ ? i + half : i + 1, static_cast<Accumulate>(c[l]),
-             static_cast<Accumulate>(s[l]));
-      }
+      for (int l = 0; l < count; ++l)
+        body(n + l, static_cast<Accumulate>(c[l]), static_cast<Accumulate>(s[l]));
     }
-    for (index i = halves_ ? S : 2 * S; i < N; ++i)
-      if (!halves_ || i < half || i >= half + S) rest(i);
+  }
+  // The rows of pair n, and all rows that do not turn.
+  WANE_INLINE index first_of_pair(index n) const { return halves_ ? n : 2 * n; }
+  WANE_INLINE index second_of_pair(index n) const { return halves_ ? n + rows() / 2 : 2 * n + 1; }
+  void for_other_rows(auto const& body) const {
+    index const S = angles(), half = rows() / 2;
+    for (index i = halves_ ? S : 2 * S; i < rows(); ++i)
+      if (!halves_ || i < half || i >= half + S) body(i);
   }
 
   mamba3_inputs<Io> in_;
@@ -145,16 +157,16 @@ class mamba3_tokens {
   bool halves_;
 };
 
-// The recurrence over the 3 R - 1 substeps of a token: R write B x^T of the token before, times
-// (1 - trapezoid) delta; R write its own, times trapezoid delta, the first of which decays; and R,
-// the first of which writes, too, read. Ranks are written from the last to the first.
+// The recurrence over the substeps of a token. R write B x^T of the token before, times
+// (1 - trapezoid) delta; R write its own, times trapezoid delta, the first of which decays; R read.
+// One rank reads as it writes, so it takes two substeps.
 template <class Io, class Gate, class Accumulate>
 class mamba3_substeps : public mamba3_tokens<Io, Gate, Accumulate> {
   using base = mamba3_tokens<Io, Gate, Accumulate>;
 
  public:
   mamba3_substeps(base const& of, sequence_view<Accumulate const> const& leads, bool backward)
-      : base(of), leads_(leads), order_(3 * this->rank() - 1, backward) {}
+      : base(of), leads_(leads), order_(this->substeps(), backward) {}
 
   recurrence_shape shape() const {
     recurrence_shape shape = base::shape();
@@ -170,11 +182,8 @@ class mamba3_substeps : public mamba3_tokens<Io, Gate, Accumulate> {
     Accumulate weight, of_head, skip;
 
     bool writes() const { return number < 2 * op.rank(); }
-    bool reads() const { return number >= 2 * op.rank() - 1; }
-    index rank() const {
-      index const R = op.rank();
-      return number < R ? number : number < 2 * R ? 2 * R - 1 - number : number - 2 * R + 1;
-    }
+    bool reads() const { return number >= op.substeps() - op.rank(); }
+    index rank() const { return number % op.rank(); }
     WANE_INLINE auto lead(auto i, index offset) const {
       return op.leads_.read(where, shifted(i, offset));
     }
@@ -199,12 +208,18 @@ class mamba3_substeps : public mamba3_tokens<Io, Gate, Accumulate> {
     index const R = this->rank(), N = this->rows();
     token x{*this, order_.token(substep), order_.number(substep), 0, 0, 0, 0, 0};
     Accumulate const own = this->trapezoid(x.where);
-    x.of_key = ((x.number < R ? 0 : R) + x.rank()) * N;
+    x.of_key = x.number * N;
     x.of_query = (2 * R + x.rank()) * N;
     x.weight = this->delta(x.where) * (x.number < R ? Accumulate(1) - own : own);
     if (x.number == R) x.of_head = gate_terms<Accumulate, Gate>(this->gate_, x.where).log_decay();
     if (x.reads() && this->in_.D.data) x.skip = static_cast<Accumulate>(this->in_.D(x.where.head));
     return x;
+  }
+
+  void each_row(place<> substep, auto const& visit) const {
+    index const n = order_.number(substep), R = this->rank();
+    if (R <= n && n < 2 * R)
+      visit(this->in_.x.element(this->of_rank(order_.token(substep), n - R), 0), this->columns());
   }
 
   // rows: as the leads, [B, T, H, 3 R N]; columns: of the values of substeps, [B, T, H, n P];
@@ -268,28 +283,39 @@ class mamba3_leader : public mamba3_tokens<Io, Gate, Accumulate> {
   }
   index output_columns() const { return this->leads(); }
 
+  void each_row(place<> at, auto const& visit) const {
+    for (index r = 0; r < this->rank(); ++r) {
+      visit(this->raw(in().B, in().B_bias, at, r).own, this->rows());
+      visit(this->raw(in().C, in().C_bias, at, r).own, this->rows());
+      visit(in().x.element(this->of_rank(at, r), 0), this->columns());
+    }
+    visit(in().angle.element(at, 0), this->angles());
+  }
+
   void advance(place<> at, view<Accumulate, 2> const& state, auto const& write) const {
     index const R = this->rank(), N = this->rows(), P = this->columns(), S = this->angles();
     for (index n = 0; n < S; ++n)
       write(R * (3 * N + P) + n,
             state(0, n) = wrapped(state(0, n) + static_cast<Accumulate>(in().angle.read(at, n))));
-    auto const give = [&](index r, index i, Accumulate b, Accumulate c) {
-      index const n = r * N + i;
-      write(n, state(0, S + n)), write(R * N + n, state(0, S + n) = b), write(2 * R * N + n, c);
-    };
-    auto const B = [&](index r, index i) { return this->raw(in().B, in().B_bias, at, r, i); };
-    auto const C = [&](index r, index i) { return this->raw(in().C, in().C_bias, at, r, i); };
-    this->for_each_pair([&](index n) { return state(0, n); },
-                        [&](index, index i, index k, Accumulate c, Accumulate s) {
-                          for (index r = 0; r < R; ++r) {
-                            Accumulate const b = B(r, i), e = B(r, k), f = C(r, i), g = C(r, k);
-                            give(r, i, c * b - s * e, c * f - s * g);
-                            give(r, k, s * b + c * e, s * f + c * g);
-                          }
-                        },
-                        [&](index i) {
-                          for (index r = 0; r < R; ++r) give(r, i, B(r, i), C(r, i));
-                        });
+    for (index r = 0; r < R; ++r) {
+      auto const B = this->raw(in().B, in().B_bias, at, r),
+                 C = this->raw(in().C, in().C_bias, at, r);
+      Accumulate* const carried = &state(index{0}, S + r * N);
+      index const step = state.stride[1];
+      auto const give = [&](index i, Accumulate b, Accumulate c) WANE_INLINE_LAMBDA {
+        write(r * N + i, carried[i * step]), write((R + r) * N + i, b),
+            write((2 * R + r) * N + i, c);
+        carried[i * step] = b;
+      };
+      this->for_turns([&](index n) { return state(0, n); },
+                      [&](index n, Accumulate cosine, Accumulate sine) WANE_INLINE_LAMBDA {
+                        index const i = this->first_of_pair(n), k = this->second_of_pair(n);
+                        Accumulate const b = B(i), e = B(k), f = C(i), g = C(k);
+                        give(i, cosine * b - sine * e, cosine * f - sine * g);
+                        give(k, sine * b + cosine * e, sine * f + cosine * g);
+                      });
+      this->for_other_rows([&](index i) { give(i, B(i), C(i)); });
+    }
     for (index r = 0; r < R; ++r)
       for (index j = 0; j < P; ++j) {
         Accumulate& before = state(0, S + R * N + r * P + j);
@@ -327,13 +353,13 @@ class mamba3_leader : public mamba3_tokens<Io, Gate, Accumulate> {
         of[i] = c * a + s * b, of[j] = c * b - s * a;
         return b * leads.read(at, turned + i) - a * leads.read(at, turned + j);
       };
-      this->for_each_pair([&](index n) { return leads.read(at, R * (3 * N + P) + n); },
-                          [&](index n, index i, index j, Accumulate c, Accumulate s) {
-                            for (index o = 0; o < R * N; o += N)
-                              by_angle[n] += turn_back(R * N, by_b, o + i, o + j, c, s) +
-                                             turn_back(2 * R * N, by_c, o + i, o + j, c, s);
-                          },
-                          [](index) {});
+      this->for_turns([&](index n) { return leads.read(at, R * (3 * N + P) + n); },
+                      [&](index n, Accumulate c, Accumulate s) {
+                        index const i = this->first_of_pair(n), j = this->second_of_pair(n);
+                        for (index o = 0; o < R * N; o += N)
+                          by_angle[n] += turn_back(R * N, by_b, o + i, o + j, c, s) +
+                                         turn_back(2 * R * N, by_c, o + i, o + j, c, s);
+                      });
       for (index n = 0; n < S; ++n) to.angle.write(at, n, by_angle[n]);
       for (index r = 0; r < R; ++r) {
         place<> const head = this->of_rank(at, r);
@@ -344,8 +370,8 @@ class mamba3_leader : public mamba3_tokens<Io, Gate, Accumulate> {
         }
         for (index j = 0; j < P; ++j) {
           Accumulate& before = by_left[R * N + r * P + j];
-          Accumulate x = before + by.columns.read(at, (2 * R - 1 - r) * P + j);
-          if (r > 0) x += by.columns.read(at, (2 * R - 1 + r) * P + j);
+          Accumulate x = before + by.columns.read(at, (R + r) * P + j);
+          if (R > 1) x += by.columns.read(at, (2 * R + r) * P + j);
           to.x.write(head, j, x);
           before = by.columns.read(at, r * P + j);
         }
@@ -361,10 +387,10 @@ class mamba3_leader : public mamba3_tokens<Io, Gate, Accumulate> {
   mamba3_inputs<Io> const& in() const { return this->in_; }
 
   void give_numbers(place<> at, sequence_view<Accumulate> const& by, auto const& to) const {
-    index const R = this->rank(), n = 3 * R - 1;
+    index const R = this->rank(), n = this->substeps();
     Accumulate before(0), own(0), skip(0);
     for (index s = 0; s < R; ++s)
-      before += by.read(at, s), own += by.read(at, R + s), skip += by.read(at, n + 2 * R - 1 + s);
+      before += by.read(at, s), own += by.read(at, R + s), skip += by.read(at, 2 * n - R + s);
     Accumulate const part = this->trapezoid(at);
     to.delta.write(at, (1 - part) * before + part * own);
     to.trapezoid.write(at, this->delta(at) * (own - before));
@@ -391,7 +417,6 @@ class mamba3_memory : public mamba3_tokens<Io, Gate, Accumulate> {
   mamba3_memory(base const& of, sequence_view<Accumulate const> const& leads)
       : base(of), leads_(leads) {}
 
-  index substeps() const { return 3 * this->rank() - 1; }
   index reading_substeps() const { return this->rank(); }
   steps in_substeps(bool backward) const { return {*this, leads_, backward}; }
   gradients in_substeps(gradients const& to, bool) const { return to; }

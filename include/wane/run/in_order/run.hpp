@@ -9,6 +9,23 @@
 
 namespace wane::impl {
 
+// Writes output j of a token. It holds the view, which no store can change, so that the place is
+// found once.
+template <class T>
+auto outputs_of(sequence_view<T> const& output, place<> at) {
+  return [=](index j, auto y) { output.write(at, j, y); };
+}
+
+// Prefetches what a token reads.
+inline constexpr index tokens_ahead = 4;
+template <class Op>
+void prefetch_rows(Op const& op, place<> at) {
+  if constexpr (knows_rows<Op>)
+    op.each_row(at, [](auto const* row, index count) {
+      for (index i = 0; i < count; i += 64 / sizeof *row) __builtin_prefetch(row + i);
+    });
+}
+
 // Runs one walk on a copy of the state, and keeps what belongs to columns [first, last).
 template <diagonal_recurrence Op, class Out, class State>
 void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output, index first,
@@ -21,9 +38,13 @@ void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output
   access.load_rows(shape.rows, 0, shape.columns, held.data(), shape.columns);
   for (index k = 0; k < w.count; ++k) {
     auto const at = w.token(k);
-    advance(op, at, state, [&](index j, V y) {
-      if (all || (first <= j && j < last)) output.write(at, j, y);
-    });
+    if (k + tokens_ahead < w.count) prefetch_rows(op, w.token(k + tokens_ahead));
+    if (all)
+      advance(op, at, state, outputs_of(output, at));
+    else
+      advance(op, at, state, [&](index j, V y) {
+        if (first <= j && j < last) output.write(at, j, y);
+      });
   }
   access.save_rows(shape.rows, first, last, held.data() + first, shape.columns);
 }
@@ -42,10 +63,9 @@ void run_in_order(Op const& op, sequence_view<Out> const& output,
 template <diagonal_recurrence Op, class Out, class State>
 void step_in_order(Op const& op, walk const& w, sequence_view<Out> const& output,
                    view<State, 2> const& state) {
-  using V = accumulate_type<Op>;
   for (index k = 0; k < w.count; ++k) {
     auto const at = w.token(k);
-    advance(op, at, state, [&](index j, V y) { output.write(at, j, y); });
+    advance(op, at, state, outputs_of(output, at));
   }
 }
 

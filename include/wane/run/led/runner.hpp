@@ -9,18 +9,45 @@
 
 namespace wane::impl {
 
-// Calls run(part, output, options) for the leader and for the memory. Holds the leads, B T H C
-// numbers.
+// The options of a call for walk number n alone, on one thread.
+template <class Options>
+Options of_walk(recurrence_shape const& shape, Options options, index n) {
+  state_box box = box_of(shape, options);
+  box.first_sequence += n / box.heads, box.first_head += n % box.heads;
+  box.sequences = box.heads = 1;
+  options.box = box, options.threads = 1;
+  return options;
+}
+
+// Calls run(part, output, options) for the leader and for the memory, and lets them share the
+// leads, B T H C numbers. Where these do not fit a cache and every thread has a walk of its own, it
+// takes one walk at a time and holds the T C of it.
+inline constexpr index leads_in_cache = 1 << 20;
 template <led_memory Op, class Out, class State, class Run>
 void run_led(Op const& op, sequence_view<Out> const& output, run_options<State> const& options,
              Run const& run) {
-  held_outputs<typename Op::accumulate> leads(output_shape_of(op.second()));
-  with_part_options(
-      options, [&](auto const& s) { return op.state_of_second(s); },
-      [&](auto const& own) { run(op.second(), leads.view(), own); });
-  with_part_options(
-      options, [&](auto const& s) { return op.state_of_first(s); },
-      [&](auto const& own) { run(op.led_by(leads.view()), output, own); });
+  using T = typename Op::accumulate;
+  auto const run_with = [&](sequence_view<T> const& leads, run_options<State> const& own) {
+    with_part_options(
+        own, [&](auto const& s) { return op.state_of_second(s); },
+        [&](auto const& part) { run(op.second(), leads, part); });
+    with_part_options(
+        own, [&](auto const& s) { return op.state_of_first(s); },
+        [&](auto const& part) { run(op.led_by(leads), output, part); });
+  };
+  recurrence_shape shape = output_shape_of(op.second());
+  index const walks = walks_of(shape, options);
+  int const threads = threads_to_use(options.threads);
+  if (walks < threads || walks * shape.time * shape.columns <= leads_in_cache)
+    return run_with(held_outputs<T>(shape).view(), options);
+  for_each_task(walks, threads, [&](index n) {
+    recurrence_shape const one{1, shape.time, 1, 1, shape.columns};
+    held_outputs<T> leads(one);
+    sequence_view<T> view = leads.view();
+    view.extent[0] = shape.batch, view.extent[2] = shape.heads;
+    view.stride[0] = view.stride[2] = 0;
+    run_with(view, of_walk(shape, options, n));
+  });
 }
 template <led_memory Op, class Out, class State>
 void run_in_order(Op const& op, sequence_view<Out> const& output,

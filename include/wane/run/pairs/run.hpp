@@ -2,27 +2,29 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+
 #include "wane/core/state/pair.hpp"
 #include "wane/run/pairs/places.hpp"
 #include "wane/run/pairs/step.hpp"
 
 namespace wane::impl {
 
-// Outputs of all tokens, [B, T, H, columns], in memory of their own.
+// Outputs of all tokens, [B, T, H, columns], in memory of their own that holds no numbers at first.
 template <class T>
 class held_outputs {
  public:
   explicit held_outputs(recurrence_shape const& shape)
       : shape_(shape),
-        numbers_(static_cast<std::size_t>(shape.batch * shape.time * shape.heads * shape.columns)) {
-  }
+        numbers_(new T[static_cast<std::size_t>(shape.batch * shape.time * shape.heads *
+                                                shape.columns)]) {}
   sequence_view<T> view() {
-    return {numbers_.data(), shape_.batch, shape_.time, shape_.heads, shape_.columns};
+    return {numbers_.get(), shape_.batch, shape_.time, shape_.heads, shape_.columns};
   }
 
  private:
   recurrence_shape shape_;
-  std::vector<T> numbers_;
+  std::unique_ptr<T[]> numbers_;
 };
 
 // Calls body(the options of a part of a pair); part_of(state) is its part of the pair's state.

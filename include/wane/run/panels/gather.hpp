@@ -83,7 +83,9 @@ class term_gatherer {
       chunk.has_direct = true;
       for (int t = 0; t < count; ++t) chunk.direct[t] = T(x[static_cast<std::size_t>(t)].direct());
     }
-    if constexpr (has_writes<Token> && !has_direct<Token>)
+    if constexpr (has_reads<Token>)
+      chunk.reads_nothing = !(x[0].reads() || x[1].reads() || x[2].reads() || x[3].reads());
+    if constexpr (has_writes<Token> && !(has_direct<Token> && has_erase<Token>))
       chunk.first_writes_alone = !(x[1].writes() || x[2].writes() || x[3].writes());
     constexpr reading reads_from = reading_of<Token>;
     if constexpr (rows_in_lanes)

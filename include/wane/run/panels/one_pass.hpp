@@ -16,23 +16,25 @@ struct one_pass {
   // P_{N-1}/P_s, [N][width]. If rows fade, two more vectors of `writes` hold the two parts of
   // P_{N-1}, whole and rest.
   T const *reads, *writes;
-  T pairs[N][N] = {};     // [t][s]: the weight of v_s in y_t
-  T whole = 1, rest = 0;  // P_{N-1}, if a head fades as a whole
+  T pairs[N][N] = {};       // [t][s]: the weight of v_s in y_t
+  T whole = 1, rest = 0;    // P_{N-1}, if a head fades as a whole
   // Cache lines to prefetch: `each` of them with every block of rows.
   void const* const* soon = nullptr;
   int each = 0;
+  bool has_direct = false;  // whether v_t weighs in y_t where token t does not write
 
   // Takes R vectors of columns of a state through the tokens, of which the first `Writers` write.
+  // Without `Reads` there are no outputs.
   // Rows of the state are `row_stride` apart. load(t, r) gives vector r of v_t; store(t, r, y)
   // receives vector r of y_t.
-  template <int R, int Writers = N, class Load, class Store>
+  template <int R, int Writers = N, bool Reads = true, class Load, class Store>
   WANE_HOST_INLINE void take(index rows, T* state, index row_stride, Load const& load,
                              Store const& store) const {
-    take<R, Writers>(rows, state, state, row_stride, load, store);
+    take<R, Writers, Reads>(rows, state, state, row_stride, load, store);
   }
 
   // The same where the state after the tokens goes to `next`, which may be `state`.
-  template <int R, int Writers = N, class Load, class Store>
+  template <int R, int Writers = N, bool Reads = true, class Load, class Store>
   WANE_HOST_INLINE void take(index rows, T const* state, T* next, index row_stride,
                              Load const& load, Store const& store) const {
     using vector = simd<T, width>;
@@ -47,6 +49,11 @@ struct one_pass {
           y[t][r] = s == 0 ? pair * v[s][r] : multiply_add(pair, v[s][r], y[t][r]);
         });
       });
+      if constexpr (t >= Writers)
+        if (has_direct)
+          unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
+            y[t][r] = multiply_add(vector(pairs[t][t]), load(t, r), y[t][r]);
+          });
     });
     vector all(whole), lost(rest);
     void const* const* line = soon;
@@ -65,7 +72,7 @@ struct one_pass {
         unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
           vector const query(read[t * width]);
           unroll<R>([&](auto r) WANE_INLINE_LAMBDA {
-            y[t][r] = multiply_add(query, before[r], y[t][r]);
+            if constexpr (Reads) y[t][r] = multiply_add(query, before[r], y[t][r]);
             if constexpr (t < Writers)
               after[r] = multiply_add(vector(write[t * width]), v[t][r], after[r]);
           });
@@ -76,9 +83,10 @@ struct one_pass {
         });
       }
     }
-    unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
-      unroll<R>([&](auto r) WANE_INLINE_LAMBDA { store(t, r, y[t][r]); });
-    });
+    if constexpr (Reads)
+      unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+        unroll<R>([&](auto r) WANE_INLINE_LAMBDA { store(t, r, y[t][r]); });
+      });
   }
 
   // The same without outputs, for rows that fade.

@@ -8,8 +8,8 @@
 namespace wane::impl {
 
 // `value` and `output` have tokens `token_stride` apart and no gaps between columns. Of the tokens
-// the first `Writers` decay, erase and write.
-template <class Form, int R, int Writers = micro_tokens>
+// the first `Writers` decay, erase and write; without `Reads` none has an output.
+template <class Form, int R, int Writers = micro_tokens, bool Reads = true>
 struct panel : panel_rows<Form, R> {
   using base = panel_rows<Form, R>;
   using base::width, base::tokens, base::chunk;
@@ -36,8 +36,9 @@ struct panel : panel_rows<Form, R> {
       for (int s = 0; s <= t; ++s) pass.pairs[t][s] = chunk.products.query_key[t][s];
       if (chunk.has_direct) pass.pairs[t][t] += chunk.direct[t];
     }
+    pass.has_direct = chunk.has_direct;
     auto const at = [&](index t, index r) { return t * token_stride + r * width; };
-    pass.template take<R, Writers>(
+    pass.template take<R, Writers, Reads>(
         base::rows, state, base::row_stride,
         [&](auto t, auto r) WANE_INLINE_LAMBDA { return vector::load(value + at(t, r)); },
         [&](auto t, auto r, vector y) WANE_INLINE_LAMBDA { y.store(output + at(t, r)); });

@@ -127,6 +127,10 @@ class panel_runner {
     T* const value = values_.data() + at;
     if (chunk.resets && !finite(chunk, state, R * width, value))
       return in_order(w, c, R * width, state, value, outputs_.data() + at);
+    if constexpr (has_reads<typename gatherer::Token> && form::erasing == erasing::none)
+      if (chunk.reads_nothing)
+        return take_panel<form, R, tokens, false>(chunk, rows_, state, value, outputs_.data() + at,
+                                                  columns_, soon, each);
     if constexpr (has_writes<typename gatherer::Token>)
       if (chunk.first_writes_alone)
         return take_panel<form, R, 1>(chunk, rows_, state, value, outputs_.data() + at, columns_,
@@ -201,11 +205,12 @@ class panel_runner {
 };
 
 // Compiled once for each form, not for each operator.
-template <class Form, int R, int Writers = micro_tokens, class T = typename Form::scalar>
+template <class Form, int R, int Writers = micro_tokens, bool Reads = true,
+          class T = typename Form::scalar>
 [[gnu::noinline]] void take_panel(micro_chunk<T> const& chunk, index rows, T* state, T const* value,
                                   T* output, index token_stride, void const* const* soon,
                                   int each) {
-  panel<Form, R, Writers>{
+  panel<Form, R, Writers, Reads>{
       {chunk, rows, R * Form::width, soon, each}, state, value, output, token_stride}
       .take();
 }
