@@ -32,6 +32,7 @@
 #include "wane/operators/longhorn.hpp"
 #include "wane/operators/mamba1.hpp"
 #include "wane/operators/mamba2.hpp"
+#include "wane/operators/mamba3.hpp"
 #include "wane/operators/mesa_net.hpp"
 #include "wane/operators/mlstm.hpp"
 #include "wane/operators/node_gate.hpp"

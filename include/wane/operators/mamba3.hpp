@@ -3,9 +3,10 @@
 #pragma once
 
 #include "wane/core/call/adjoint_options.hpp"
+#include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/core/state/pair.hpp"
 #include "wane/operators/gates/gates.hpp"
-#include "wane/operators/gates/mamba3_parts.hpp"
+#include "wane/operators/gates/mamba3_leader.hpp"
 #include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane {
@@ -66,7 +67,8 @@ class mamba3 : public recurrence_pair<impl::mamba3_memory<Io, Gate, Accumulate>,
   mamba3(std::type_identity_t<mamba3_inputs<Io>> const& in, Given const& log_decay,
          mamba3_options const& options = {})
       : mamba3(
-            tokens(in, impl::gate_from<Gate>(log_decay), options.pairs == turning_pairs::halves)) {}
+            tokens({in.x, in.B, in.C, in.delta, in.trapezoid, in.angle, in.D, in.B_bias, in.C_bias},
+                   impl::gate_from<Gate>(log_decay), options.pairs == turning_pairs::halves)) {}
 
   index reading_substeps() const { return this->first().rank(); }
   memory led_by(sequence_view<Accumulate const> const& leads) const {

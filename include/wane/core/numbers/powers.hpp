@@ -61,7 +61,7 @@ complex_lanes<W> turn(simd<double, W> x) {
   // The low bits count quarters of a turn: each swaps the two and changes one sign.
   bits const quarter = __builtin_bit_cast(bits, shifted.v);
   auto const with_sign = [](vector y, bits turns) WANE_INLINE_LAMBDA {
-    bits const sign = (turns << 62) & (bits{} + (std::uint64_t{1} << 63));
+    bits const sign = turns >> 1 << 63;
     return vector(
         __builtin_bit_cast(typename vector::vector, __builtin_bit_cast(bits, y.v) ^ sign));
   };

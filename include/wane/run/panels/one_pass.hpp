@@ -16,8 +16,8 @@ struct one_pass {
   // P_{N-1}/P_s, [N][width]. If rows fade, two more vectors of `writes` hold the two parts of
   // P_{N-1}, whole and rest.
   T const *reads, *writes;
-  T pairs[N][N] = {};       // [t][s]: the weight of v_s in y_t
-  T whole = 1, rest = 0;    // P_{N-1}, if a head fades as a whole
+  T pairs[N][N] = {};     // [t][s]: the weight of v_s in y_t
+  T whole = 1, rest = 0;  // P_{N-1}, if a head fades as a whole
   // Cache lines to prefetch: `each` of them with every block of rows.
   void const* const* soon = nullptr;
   int each = 0;
