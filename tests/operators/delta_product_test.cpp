@@ -118,16 +118,17 @@ TEST(DeltaProduct, RefusesTokensWithoutSteps) {
 // A swap of two things is a reflection, one step of strength 2 along e_a - e_b. With two steps a
 // letter is any product of two swaps, which one step is not: it has two eigenvalues that are not 1.
 // So the state follows every word of such letters: those of S3 have all its permutations.
-template <int N>
+template <int N, int Steps>
 void expect_words() {
   constexpr index T = 200;
-  std::vector<double> key(T * 2 * N), value(T * 2 * N), strength(T * 2), query(T * N), y(T * N);
+  std::vector<double> key(T * Steps * N), value(T * Steps * N), strength(T * Steps), query(T * N),
+      y(T * N);
   std::vector<int> place(N);
   for (int i = 0; i < N; ++i) place[static_cast<std::size_t>(i)] = i;
   std::mt19937_64 bits(1);
   std::vector<double> places;
   for (std::size_t t = 0; t < T; ++t) {
-    for (std::size_t j = 2 * t; j < 2 * t + 2; ++j) {
+    for (std::size_t j = Steps * t; j < Steps * (t + 1); ++j) {
       int const a = static_cast<int>(bits() % N), b = static_cast<int>(bits() % N);
       if (a == b) continue;  // no swap
       key[j * N + static_cast<std::size_t>(a)] = std::sqrt(0.5);
@@ -139,9 +140,9 @@ void expect_words() {
     for (std::size_t i = 0; i < N; ++i) query[t * N + i] = static_cast<double>(i);
   }
   delta_product<double> const words({.query = {query.data(), 1, T, 1, N},
-                                     .key = {key.data(), 1, 2 * T, 1, N},
-                                     .value = {value.data(), 1, 2 * T, 1, N},
-                                     .strength = {strength.data(), 1, 2 * T, 1}},
+                                     .key = {key.data(), 1, Steps * T, 1, N},
+                                     .value = {value.data(), 1, Steps * T, 1, N},
+                                     .strength = {strength.data(), 1, Steps * T, 1}},
                                     {.scale = 1});
   wane::recurrent_state<double> state(words);
   for (std::size_t i = 0; i < N; ++i) state.values()[(N + 1) * i] = 1;  // each in its place
@@ -149,9 +150,10 @@ void expect_words() {
   for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], places[i], 1e-12);
 }
 TEST(DeltaProduct, FollowsWordsOfSwaps) {
-  expect_words<2>();
-  expect_words<3>();
-  expect_words<5>();
+  expect_words<2, 1>();  // parity
+  expect_words<2, 2>();
+  expect_words<3, 2>();
+  expect_words<5, 2>();
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "support/golden.hpp"
 #include "support/mamba3_problem.hpp"
 #include "support/memory_laws.hpp"
+#include "wane/run/adjoint.hpp"
 #include "wane/run/check_values.hpp"
 #include "wane/run/run.hpp"
 
@@ -195,6 +196,15 @@ void expect_mamba_ssm(std::string const& name, index N) {
 TEST(Mamba3, EqualsMambaSsm) {
   expect_mamba_ssm<1>("mamba3", 5);
   expect_mamba_ssm<2>("mamba3_mimo", 6);
+}
+
+TEST(Mamba3, HasAGradientWithoutTokens) {
+  wane::testing::mamba3_problem<double> p({1, 4, 2, 4, 5});
+  p.D.gradient = {1, 1};
+  double const none = 0;
+  wane::adjoint(p.make(0, 0), wane::sequence_view<double const>(&none, 1, 0, 2, 5),
+                p.gradients(0, 0));
+  EXPECT_EQ(p.D.gradient, std::vector<double>(2));
 }
 
 TEST(Mamba3, HasItsValuesChecked) {

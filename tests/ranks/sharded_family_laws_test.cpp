@@ -5,6 +5,7 @@
 #include "support/erasing_problems.hpp"
 #include "support/laws_hold.hpp"
 #include "support/log_linear_problem.hpp"
+#include "support/mamba3_problem.hpp"
 #include "support/mesa_problem.hpp"
 #include "support/mlstm_problem.hpp"
 #include "support/rwkv6_problem.hpp"
@@ -18,7 +19,8 @@ template <class P>
 struct ShardedFamily : ::testing::Test {};
 using memories =
     ::testing::Types<rwkv6_problem<double>, comba_problem<double>, log_linear_problem<double>,
-                     delta_product_problem<double, 2>, mesa_problem<double>, mlstm_problem<double>>;
+                     delta_product_problem<double, 2>, mamba3_problem<double>, mesa_problem<double>,
+                     mlstm_problem<double>>;
 TYPED_TEST_SUITE(ShardedFamily, memories);
 
 TYPED_TEST(ShardedFamily, KeepsTheLaws) {

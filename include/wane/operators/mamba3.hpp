@@ -118,8 +118,8 @@ class mamba3 : public recurrence_pair<impl::mamba3_memory<Io, Gate, Accumulate>,
   template <class Passes, class Dy, class Options>
   void adjoint_by(Passes const& passes, Dy const& dy, gradients const& to,
                   Options const& options) const {
-    impl::require_lent(to.D, to.B_bias, to.C_bias);
     recurrence_shape const shape = this->first().shape();
+    if (shape.batch * shape.time > 0) impl::require_lent(to.D, to.B_bias, to.C_bias);
     index const R = this->first().rank(), steps = this->first().substeps(),
                 leads = this->first().leads(), rows = 3 * R * shape.rows,
                 columns = steps * shape.columns;

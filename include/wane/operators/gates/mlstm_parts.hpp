@@ -27,8 +27,8 @@ struct mlstm_tensors {
 template <class T>
 struct scaled_gates {
   T maximum, log_decay;
-  bool keeps,
-      writes;  // whether m_t is log f_t + m_{t-1}, or log i_t; neither where both are closed
+  // Whether m_t is log f_t + m_{t-1}, or log i_t; neither where both are closed.
+  bool keeps, writes;
 
   scaled_gates(T log_forget, T log_input, T before) {
     constexpr T none = -std::numeric_limits<T>::infinity();
