@@ -18,17 +18,6 @@ using wane::log_linear;
 
 static_assert(wane::scannable<log_linear<float>>);
 
-// The level of token j for token t: the one whose interval of the Fenwick tree holds j.
-index level(index t, index j) {
-  if (j == t) return 0;
-  for (index l = 1, end = t;; ++l)
-    if (t >> (l - 1) & 1) {
-      index const begin = end - (index(1) << (l - 1));
-      if (j >= begin) return l;
-      end = begin;
-    }
-}
-
 template <class T>
 void expect_formula(index rows, index columns) {
   index const time = 100;
@@ -45,7 +34,8 @@ void expect_formula(index rows, index columns) {
       for (index j = t; j >= 0; --j) {
         double match = 0;
         for (index i = 0; i < rows; ++i) match += at(p.query.input, t, i) * at(p.key.input, j, i);
-        sum += at(p.scales, t, level(t, j)) * decay * match * at(p.value, j, c);
+        sum +=
+            at(p.scales, t, wane::testing::fenwick_level(t, j)) * decay * match * at(p.value, j, c);
         decay *= std::exp(at(p.gate.values, j, 0));
       }
       near.add(static_cast<double>(y[static_cast<std::size_t>(t * columns + c)]),

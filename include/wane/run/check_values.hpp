@@ -76,6 +76,7 @@ requires(!affine_recurrence<Op> &&
     for (index& n : of_substeps) n *= op.substeps();
     check_values(op.in_substeps(false), of_substeps);
   } else {
+    if constexpr (has_levels<Op>) check_values(op.memory(), lengths);
     recurrence_shape const shape = impl::checked_extents(op);
     impl::check_parameters_of(op);
     impl::check_sequences({}, lengths, shape.batch, shape.time);

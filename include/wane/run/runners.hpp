@@ -10,6 +10,7 @@
 #include "wane/run/in_order/runner.hpp"
 #include "wane/run/lags/runner.hpp"
 #include "wane/run/led/runner.hpp"
+#include "wane/run/levels/runner.hpp"
 #include "wane/run/pairs/runner.hpp"
 #include "wane/run/panels/runner.hpp"
 #include "wane/run/penalty/runner.hpp"
@@ -39,9 +40,9 @@ struct runner_list {};
 
 using cpu_runners =
     runner_list<runners::channels, runners::penalty, runners::pairs, runners::substeps,
-                runners::led, runners::normalised, runners::local_attention, runners::poles,
-                runners::coefficients, runners::lags, runners::panels, runners::elements,
-                runners::in_order>;
+                runners::led, runners::levels, runners::normalised, runners::local_attention,
+                runners::poles, runners::coefficients, runners::lags, runners::panels,
+                runners::elements, runners::in_order>;
 
 // The options of a call with no more threads than it is worth. `passes`: of one forward.
 template <class R, class Options>

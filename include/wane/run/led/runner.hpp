@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/run/in_order/run.hpp"
-#include "wane/run/pairs/places.hpp"
+#include "wane/run/pairs/lent_passes.hpp"
 #include "wane/run/pairs/run.hpp"
 #include "wane/run/pairs/step.hpp"
 
@@ -56,24 +56,6 @@ void run_in_order(Op const& op, sequence_view<Out> const& output,
           [](auto const& part, auto const& y, auto const& own) { run_in_order(part, y, own); });
 }
 
-// What a led memory composes its adjoint from.
-struct led_passes {
-  static void run(auto const& op, auto const& output, auto const& options) {
-    run_by_table(op, output, options);
-  }
-  template <class Op, class T>
-  static void adjoint(Op const& op, sequence_view<T> const& dy, auto const& to,
-                      auto const& options) {
-    adjoint_by_table(op, sequence_view<std::remove_const_t<T> const>(dy), to, options);
-  }
-  static void for_each_token(recurrence_shape const& shape, auto const& options, auto const& body) {
-    for_each_place(shape, options, body);
-  }
-  static void for_each_walk(recurrence_shape const& shape, auto const& options, auto const& body) {
-    impl::for_each_walk(shape, options, body);
-  }
-};
-
 }  // namespace wane::impl
 
 namespace wane::impl::runners {
@@ -99,7 +81,7 @@ struct led {
     }
   }
   static void adjoint(auto const& op, auto const& dy, auto const& to, auto const& options) {
-    op.adjoint_by(led_passes{}, dy, to, options);
+    op.adjoint_by(lent_passes{}, dy, to, options);
   }
 };
 
