@@ -13,6 +13,7 @@
 //   vs_fading          our time on these data over our time on ordinary ones
 //   vs_all             our time with half of the nodes left out over our time with them masked by 0
 //   vs_separate        time over ours of as many states as there are queries
+//   vs_merging         time over ours of the loop that merges levels where they fill
 //   vs_conjugate_gradients  time over ours of a loop in Eigen that solves by 30 steps of them
 //   vs_shared          our time with VORT's banks over our time with 16 nodes that all orders share
 //   vs_exponentials    our time over that of as many exponentials and nothing else
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
     add_keyed_rows();
     add_erasing_rows();
     add_substep_rows();
+    add_level_rows();
     add_led_rows();
     add_gated_rows();
     add_linear_attention_rows();

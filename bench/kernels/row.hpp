@@ -32,6 +32,7 @@ void add_linear_attention_rows();
 void add_longhorn_rows();
 void add_erasing_rows();
 void add_substep_rows();
+void add_level_rows();
 void add_led_rows();
 void add_vla_rows();
 void add_mamba1_rows();

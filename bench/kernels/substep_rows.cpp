@@ -1,10 +1,9 @@
-// The rows of tokens in several substeps, and of levels.
+// The rows of tokens in several substeps.
 // SPDX-License-Identifier: MIT
 #include "kernels/substep_problem.hpp"
 #include "wane/operators/delta_product.hpp"
 #include "wane/operators/gla.hpp"
 #include "wane/operators/grouped_queries.hpp"
-#include "wane/operators/log_linear.hpp"
 
 namespace wane::bench {
 namespace {
@@ -92,51 +91,8 @@ void add_grouped_queries() {
   });
 }
 
-void add_log_linear() {
-  add_row("log_linear/forward/H:4/D:64/n:10/T:512/threads:1", [] {
-    static constexpr index levels = 10;
-    auto const p = std::make_shared<substep_problem>(512, 4, 1, 1);
-    float* const scale = p->some(p->time * p->heads * levels, 0, 1);
-    auto const loop = [p, scale]<class T>(T, auto const& give) {
-      for (index h = 0; h < p->heads; ++h) {
-        std::vector<matrix_of<T>> s(levels, matrix_of<T>::Zero(p->size, p->size));
-        for (index t = 0; t < p->time; ++t) {
-          index const n = t * p->heads + h;
-          T const w = std::exp(static_cast<T>(p->decay[n]));
-          auto const k = p->row<T>(p->key, n), q = p->row<T>(p->query, n),
-                     v = p->row<T>(p->value, n);
-          vector_of<T> y = static_cast<T>(scale[n * levels]) * q.dot(k) * v;
-          for (index l = 1; l < levels; ++l) {
-            auto& of = s[static_cast<std::size_t>(l)];
-            of *= t % (index(1) << l) == 0 ? T(0) : w;
-            if (t >> (l - 1) & 1)
-              y.noalias() += static_cast<T>(scale[n * levels + l]) * (of.transpose() * q);
-            else
-              of.noalias() += k * v.transpose();
-          }
-          give(n, y);
-        }
-      }
-    };
-    auto c = p->with(
-        [p, scale] {
-          timed_run(
-              log_linear({.query = {p->query, 1, p->time, p->heads, p->size},
-                          .key = {p->key, 1, p->time, p->heads, p->size},
-                          .value = {p->value, 1, p->time, p->heads, p->size},
-                          .level_scale = {scale, 1, p->time, p->heads, levels}},
-                         token_view<float const>(p->decay, 1, p->time, p->heads), {.scale = 1}),
-              p->output(), run_options<float>{.threads = 1});
-        },
-        2.5 * (levels - 1));
-    c.rivals = {{"vs_sequential", in_float(p, loop)}};
-    c.error = [p, loop] { return error_of(*p, loop); };
-    return c;
-  });
-}
-
 }  // namespace
 
-void add_substep_rows() { add_delta_product(), add_grouped_queries(), add_log_linear(); }
+void add_substep_rows() { add_delta_product(), add_grouped_queries(); }
 
 }  // namespace wane::bench

@@ -29,6 +29,7 @@
 #include "wane/operators/linear_recurrence.hpp"
 #include "wane/operators/local_attention.hpp"
 #include "wane/operators/log_linear.hpp"
+#include "wane/operators/log_linear_of.hpp"
 #include "wane/operators/longhorn.hpp"
 #include "wane/operators/mamba1.hpp"
 #include "wane/operators/mamba2.hpp"

@@ -28,6 +28,7 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
       "H:\\d+(/"
       "n:\\d+)?/D:\\d+(/n:\\d+)?/"
       "T:\\d+|"
+      "log_linear_of/(forward|backward)/H:\\d+/D:\\d+/n:\\d+/T:\\d+|"
       "mamba1/(forward|step|backward)/C:\\d+/N:\\d+/T:\\d+|"
       "(mamba2|longhorn)/(forward|step|backward)/H:\\d+/P:\\d+/N:\\d+/T:\\d+|"
       "laplace/(forward|step|backward)/S:\\d+(/active:\\d+)?/C:\\d+/T:\\d+|"

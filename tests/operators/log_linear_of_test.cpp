@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/erasing_problems.hpp"
 #include "support/expect_error.hpp"
 #include "support/log_linear_problem.hpp"
 #include "support/memory_asked.hpp"
@@ -27,6 +28,8 @@ template <class T>
 using of_kimi = log_linear_of_problem<kimi_problem, T>;
 template <class T>
 using of_delta = log_linear_of_problem<delta_net_problem, T>;
+template <class T>
+using comba_with_keys = comba_problem<T>;
 template <class T>
 using gla_of_heads = gla_problem<T, wane::token_view<T const>>;
 
@@ -120,7 +123,8 @@ void expect_equal(A& a, B& b, double bound) {
   wane::sequence_view<T const> const dy(others.data(), s.batch, s.time, s.heads, s.columns);
   wane::adjoint(a.make(0, s.time), dy, a.gradients());
   wane::adjoint(b.make(0, s.time), dy, b.gradients());
-  auto const all = a.input_gradients(), must_be = b.input_gradients();
+  auto const all = a.input_gradients();
+  auto const must_be = b.input_gradients();
   auto const more = all.size() - must_be.size();  // of level_scale, which comes first
   for (std::size_t i = 0; i < must_be.size(); ++i)
     expect_near(all[i + more], must_be[i], "gradient " + std::to_string(i));
@@ -140,10 +144,38 @@ TEST(LogLinearOf, WithWeightsOfOneIsTheMemory) {
        {memory_size{1, 1, 1, 1, 1}, {2, 65, 2, 5, 7}, {1, 255, 1, 16, 8}, {1, 50, 6, 8, 9, 2}}) {
     expect_the_memory<gated_delta_net_problem>(s);
     expect_the_memory<kimi_problem>(s);
+    expect_the_memory<comba_with_keys>(s);
     expect_the_memory<delta_net_problem>(s);
   }
   expect_the_memory<gated_delta_net_problem>({1, 60, 2, 5, 7}, -INFINITY);
   expect_the_memory<kimi_problem>({1, 60, 2, 5, 7}, -INFINITY);
+}
+
+// A decay of 0 forgets what is not finite, in every level.
+TEST(LogLinearOf, ResetsNaN) {
+  constexpr index K = 5, V = 7, at = 18;
+  auto const run_both_ways = [](bool spoilt) {
+    of_gated_delta<double> p({1, 40, 1, K, V});
+    p.gate.values.values[at] = -INFINITY;
+    if (spoilt) p.value.values[5 * V + 1] = p.key.input.values[11 * K] = NAN;
+    auto outputs = outputs_of<double>(p);
+    wane::adjoint(p.make(0, 40), wane::sequence_view<double>(p.value.values.data(), 1, 40, 1, V),
+                  p.gradients());
+    outputs.erase(outputs.begin(), outputs.begin() + at * V);
+    for (auto gradient : p.input_gradients()) {
+      auto const each = gradient.size() / 40;
+      outputs.insert(outputs.end(), gradient.begin() + static_cast<std::ptrdiff_t>(at * each),
+                     gradient.end());
+    }
+    return outputs;
+  };
+  auto const is = run_both_ways(true), must_be = run_both_ways(false);
+  support::nearness near;
+  for (std::size_t i = 0; i < is.size(); ++i) {
+    EXPECT_TRUE(std::isfinite(is[i])) << i;
+    near.add(is[i], must_be[i]);
+  }
+  EXPECT_LE(near.both(), 1e-13);
 }
 
 TEST(LogLinearOf, OverGatedLinearAttentionIsLogLinear) {

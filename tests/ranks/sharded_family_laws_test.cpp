@@ -19,6 +19,7 @@ template <class P>
 struct ShardedFamily : ::testing::Test {};
 using memories =
     ::testing::Types<rwkv6_problem<double>, comba_problem<double>, log_linear_problem<double>,
+                     log_linear_of_problem<gated_delta_net_problem, double>,
                      delta_product_problem<double, 2>, mamba3_problem<double>, mesa_problem<double>,
                      mlstm_problem<double>>;
 TYPED_TEST_SUITE(ShardedFamily, memories);

@@ -71,13 +71,13 @@ class level_of : public Op {
           values_(numbers_.data(), s.batch, s.time, s.heads, s.columns),
           terms_(numbers_.data() + numbers_in(values_), s.batch, s.time, s.heads, channels()) {}
 
-    sequence_view<T> const& values() const { return values_; }
-    all_gradients<T> terms(place<> at, bool in_lanes) const {
+    WANE_INLINE sequence_view<T> const& values() const { return values_; }
+    WANE_INLINE all_gradients<T> terms(place<> at, bool in_lanes) const {
       T* const g = terms_.element(at, 0);
       return {rows_,         in_lanes,          g + 1 + 4 * rows_, g + 1,
               g + 1 + rows_, g + 1 + 2 * rows_, g + 1 + 3 * rows_, {g[0], T(0)}};
     }
-    T& whole_decay(place<> at) const { return *terms_.element(at, 0); }
+    WANE_INLINE T& whole_decay(place<> at) const { return *terms_.element(at, 0); }
 
    private:
     index channels() const { return 5 * rows_ + 1; }
@@ -109,7 +109,8 @@ class level_of : public Op {
         for_row_lanes<T>(g.in_lanes, g.rows, [&](auto i) WANE_INLINE_LAMBDA {
           auto const by_query = row_at(g.query, i);
           using Row = std::remove_const_t<decltype(by_query)>;
-          auto const add = [&](T* y, Row by) { set_row(y, i, row_at(y, i) + by); };
+          auto const add = [&](T* y, Row by)
+                               WANE_INLINE_LAMBDA { set_row(y, i, row_at(y, i) + by); };
           by_scale.add(x.of_memory::query(i), by_query);
           add(sum.query, Row(x.scale) * by_query);
           add(sum.key, row_at(g.key, i));
@@ -141,8 +142,8 @@ namespace wane {
 //
 // Levels of a Fenwick tree over a memory (Guo et al. 2025, "Log-Linear Attention"). What the token
 // j left in the state is read at token t with the weight lambda_t[level(t, j)]; levels are those of
-// log_linear (wane/operators/log_linear.hpp), which has one memory for them and takes less time
-// where nothing is erased. So over gated_delta_net, with A_t = e^{g_t} (I - beta_t k_t k_t^T),
+// log_linear (wane/operators/log_linear.hpp), which is one memory, with effects. So over
+// gated_delta_net, with A_t = e^{g_t} (I - beta_t k_t k_t^T),
 //   y_t = scale sum_{j<=t} lambda_t[level(t, j)] (q_t^T A_t ... A_{j+1} k_j) beta_j v_j.
 // level_scale, lambda: [B, T, H, L], 2 <= L <= 62. Every level l >= 1 is a memory of its own, which
 // decays and erases at every token; the state is [B, H, (L - 1) K, V] and counts positions.
@@ -150,10 +151,12 @@ template <class Op>
 class log_linear_of {
   using token = token_of<Op>;
   using level_type = impl::level_of<Op>;
-  static_assert(!has_direct<token> && !strictly_causal<token> && !normalised_recurrence<Op> &&
-                    !impl::has_parameters<typename Op::gradients>,
+  static_assert(!has_direct<token> && !has_skip<token> && !strictly_causal<token> &&
+                    !normalised_recurrence<Op> && !impl::has_parameters<typename Op::gradients>,
                 "wane::log_linear_of: the memory must be read by its queries alone, and have no "
                 "parameters: no bonus, no tokens that read before they write, no division");
+  static_assert(!has_plain_decay<token> && !has_row_plain_decay<token> && !decays_by_element<token>,
+                "wane::log_linear_of: the decays of the memory must be logs, of heads or of rows");
 
  public:
   using Io = impl::io_of<Op>;

@@ -90,6 +90,7 @@ namespace wane {
 //   penalised memories    three vectors of K numbers a token and head, and the states of S
 //   parameters            a number of each token for each number of the parameter
 //   memories that are led the leads, and gradients of as many numbers or a few times more
+//   levels                a gradient of each term of each token, and the memory of one level
 //   quotients of two      both outputs, and the memory of both parts
 //   local attention       three numbers of each token and head
 // Throws wane::error, before anything is written, when a shape does not fit.

@@ -49,8 +49,8 @@ struct run_options {
   // state (docs/numerics.md).
   bool threads_over_time = false;
   // The states to advance; all when it is left out. Columns can be left out where they do not
-  // depend on each other: not for means, pairs, penalised memories, substeps, memories that are led
-  // and recurrences with their own step.
+  // depend on each other: not for means, pairs, penalised memories, substeps, levels, memories that
+  // are led and recurrences with their own step.
   state_box box = {};
 };
 

@@ -15,7 +15,9 @@ namespace wane {
 //   own_terms(place)           a token of level 0: its direct() value(j) is added to output j
 //   each_number(place, visit)  numbers beside those of memory(), for check_values
 //   adjoint_by(passes, output_gradient, gradients, options)
-//                              the adjoint; passes are those of wane/core/recurrence/led_memory.hpp
+//                              the adjoint; passes are those of
+//                              wane/core/recurrence/led_memory.hpp, and gradients.memory are
+//                              gradients of memory()
 template <class Op>
 concept has_levels = has_shape<Op> && requires(Op const& op, index l, place<> at) {
   { op.levels() } -> std::convertible_to<index>;

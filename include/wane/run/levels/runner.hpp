@@ -56,6 +56,7 @@ namespace wane::impl::runners {
 
 struct levels {
   static constexpr std::string_view name = "levels";
+  static constexpr int cost = 1;
   template <class Op, class Out>
   static constexpr bool takes = has_levels<Op>;
 
