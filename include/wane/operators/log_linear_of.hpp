@@ -3,12 +3,12 @@
 #pragma once
 
 #include <limits>
-#include <vector>
 
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/recurrence/levels.hpp"
 #include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/operators/parts/keyed.hpp"
+#include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane::impl {
 
@@ -67,9 +67,9 @@ class level_of : public Op {
    public:
     explicit sums(recurrence_shape const& s)
         : rows_(s.rows),
-          numbers_(static_cast<std::size_t>(s.batch * s.time * s.heads * (s.columns + channels()))),
-          values_(numbers_.data(), s.batch, s.time, s.heads, s.columns),
-          terms_(numbers_.data() + numbers_in(values_), s.batch, s.time, s.heads, channels()) {}
+          numbers_(s, s.columns + channels()),
+          values_(numbers_.take(s.columns)),
+          terms_(numbers_.take(channels())) {}
 
     WANE_INLINE sequence_view<T> const& values() const { return values_; }
     WANE_INLINE all_gradients<T> terms(place<> at, bool in_lanes) const {
@@ -83,7 +83,7 @@ class level_of : public Op {
     index channels() const { return 5 * rows_ + 1; }
 
     index rows_;
-    std::vector<T> numbers_;
+    numbers_of_tokens<T> numbers_;
     sequence_view<T> values_, terms_;
   };
 
