@@ -85,19 +85,20 @@ class mamba3_leader : public mamba3_tokens<Io, Gate, Accumulate> {
       by_angle[n] = static_cast<Accumulate>(final(w.sequence, w.head, 0, n));
     for (index k = w.count - 1; k >= 0; --k) {
       place<> const at = w.token(k);
+      Accumulate const *const lead = leads.element(at, 0), *const rows = by.rows.element(at, 0),
+                              *const columns = by.columns.element(at, 0);
       for (index n = 0; n < R * N; ++n) {
-        by_b[n] = by.rows.read(at, R * N + n) + by_left[n],
-        by_c[n] = by.rows.read(at, 2 * R * N + n);
-        by_left[n] = by.rows.read(at, n);
+        by_b[n] = rows[R * N + n] + by_left[n], by_c[n] = rows[2 * R * N + n];
+        by_left[n] = rows[n];
       }
       // Turns the gradients of a pair back. `turned` begins the leads that the pair turned into.
       auto const turn_back = [&](index turned, Accumulate* of, index i, index j, Accumulate c,
                                  Accumulate s) {
         Accumulate const a = of[i], b = of[j];
         of[i] = c * a + s * b, of[j] = c * b - s * a;
-        return b * leads.read(at, turned + i) - a * leads.read(at, turned + j);
+        return b * lead[turned + i] - a * lead[turned + j];
       };
-      this->for_turns([&](index n) { return leads.read(at, R * (3 * N + P) + n); },
+      this->for_turns([&](index n) { return lead[R * (3 * N + P) + n]; },
                       [&](index n, Accumulate c, Accumulate s) {
                         index const i = this->first_of_pair(n), j = this->second_of_pair(n);
                         for (index o = 0; o < R * N; o += N)
@@ -114,10 +115,10 @@ class mamba3_leader : public mamba3_tokens<Io, Gate, Accumulate> {
         }
         for (index j = 0; j < P; ++j) {
           Accumulate& before = by_left[R * N + r * P + j];
-          Accumulate x = before + by.columns.read(at, (R + r) * P + j);
-          if (R > 1) x += by.columns.read(at, (2 * R + r) * P + j);
+          Accumulate x = before + columns[(R + r) * P + j];
+          if (R > 1) x += columns[(2 * R + r) * P + j];
           to.x.write(head, j, x);
-          before = by.columns.read(at, r * P + j);
+          before = columns[r * P + j];
         }
       }
       give_numbers(at, by.numbers, to);
