@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence/parameter_gradient.hpp"
-#include "wane/operators/gates/gated.hpp"
+#include "wane/operators/gates/memory_with.hpp"
 
 namespace wane {
 
@@ -20,6 +20,24 @@ struct rwkv7_inputs {
   impl::named<"bonus", view<widened<Io> const, 2>> bonus = {};
 };
 
+}  // namespace wane
+
+namespace wane::impl {
+
+template <class Io>
+struct rwkv7_tensors {
+  sequence_view<Io const> removal, rate;
+  view<widened<Io> const, 2> bonus;
+  WANE_INLINE static void each(auto& of, auto const& visit) {
+    visit(of_rows(), "removal", of.removal), visit(of_rows(), "rate", of.rate);
+    visit(of_heads(), "bonus", of.bonus);
+  }
+};
+
+}  // namespace wane::impl
+
+namespace wane {
+
 // S_t = diag(e^{g_t}) S_{t-1} - (a_t o c_t) (c_t^T S_{t-1}) + k_t v_t^T
 // y_t = S_t^T r_t + (r_t . (rho o k_t)) v_t
 // (Peng et al. 2025: c is the removal key, kappa hat; a the in-context learning rate; k the
@@ -32,43 +50,23 @@ struct rwkv7_inputs {
 // log_decay: g, [B, T, H, K], or a gate of rows. options.normalise normalises c, but not r and k.
 // The scale, 1 if absent, multiplies y without the bonus. The state is [B, H, K, V].
 template <class Io, row_gate Gate = sequence_view<Io const>, class Accumulate = widened<Io>>
-class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
+class rwkv7 : public impl::memory_with<impl::rwkv7_tensors<Io>, Io, Gate, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;
-  using gated = impl::gated_memory<Io, Gate, Accumulate>;
+  using own = impl::rwkv7_tensors<Io>;
+  using base = impl::memory_with<own, Io, Gate, Accumulate>;
 
  public:
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   template <class Given = Gate>
   rwkv7(std::type_identity_t<rwkv7_inputs<Io>> const& in, Given const& log_decay,
         keyed_options const& options = {})
-      : gated(impl::keyed_tensors_of<Io>(in), impl::gate_from<Gate>(log_decay),
-              without_normalising(options)),
-        removal_({checked_removal(in.removal), in.removal, in.value}, of_removal(options)),
-        own_{in.removal, in.rate, in.bonus} {
-    recurrence_shape const size = this->shape();
-    this->check_rows("rate", in.rate);
-    require(!in.bonus.data || (in.bonus.extent[0] == size.heads && in.bonus.extent[1] == size.rows),
-            "bonus has shape [", in.bonus.extent[0], ", ", in.bonus.extent[1],
-            "]; it must be [H, K] = [", size.heads, ", ", size.rows, "]");
-  }
-
-  void check_inputs() const {
-    gated::check_inputs();
-    this->check_data("removal", own_.removal), this->check_data("rate", own_.rate);
-  }
-  wane::layout layout() const { return gated::layout() & layout_of(own_.removal, own_.rate); }
+      : base(impl::keyed_tensors_of<Io>(in), {in.removal, in.rate, in.bonus},
+             impl::gate_from<Gate>(log_decay), without_normalising(options)),
+        removal_({in.removal, in.removal, in.value}, of_removal(options)) {}
 
   template <class Moved>
   WANE_HOST_DEVICE void move_tensors(Moved const& moved) {
-    gated::move_tensors(moved), removal_.move_rows(moved);
-    own_ = {moved.whole(own_.removal), moved.whole(own_.rate), moved.whole(own_.bonus)};
-  }
-
-  WANE_INLINE void each_row(place<> where, auto const& visit) const {
-    gated::each_row(where, visit);
-    place<> const shared = this->shared_of(where);
-    visit(own_.removal.element(shared, 0), own_.removal.extent[3]);
-    visit(own_.rate.element(shared, 0), own_.rate.extent[3]);
+    base::move_tensors(moved), removal_.move_rows(moved);
   }
 
   struct token : keyed::terms, impl::gate_terms<Accumulate, Gate> {
@@ -82,9 +80,7 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
       auto const c = removal.key(i);
       return multiply(c, rate(i));
     }
-    WANE_INLINE auto rate(auto i) const {
-      return convert<Accumulate>(op.own_.rate.read(removal.shared(), i));
-    }
+    WANE_INLINE auto rate(auto i) const { return op.own_row(op.own_.rate, where, i); }
     WANE_INLINE Accumulate direct() const { return bonus; }
   };
   template <class Sums = own_sums>
@@ -94,9 +90,9 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
             removal_.terms_at(where, sums),
             *this,
             Accumulate(0)};
-    if (own_.bonus.data)
+    if (this->own_.bonus.data)
       x.bonus = sums.template dot<Accumulate>(
-          std::false_type{}, own_.bonus.extent[1],
+          std::false_type{}, this->own_.bonus.extent[1],
           [&](index i) WANE_INLINE_LAMBDA { return raw_query(x, i); },
           [&](index i) WANE_INLINE_LAMBDA { return bonus_at(where, i) * x.key(i); });
     return x;
@@ -114,14 +110,9 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
     impl::gate_gradient<Gate, Io> log_decay = {};
 
     void check(recurrence_shape const& shape) const {
-      impl::check_keyed(*this, shape);
-      impl::check_gate_gradient(log_decay, shape);
-      check_if_present("the gradient of removal", removal, shape_of_rows(shape));
-      check_if_present("the gradient of rate", rate, shape_of_rows(shape));
+      impl::check_gradients_with<own>(*this, shape);
     }
-    wane::layout layout() const {
-      return layout_of(query, key, value, removal, rate) & impl::layout_of_gate(log_decay);
-    }
+    wane::layout layout() const { return impl::layout_of_gradients_with<own>(*this); }
     static void each_parameter(auto& of, recurrence_shape const& shape, auto const& visit) {
       visit(of.bonus, shape.heads, shape.rows);
     }
@@ -162,10 +153,6 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
   };
 
  private:
-  sequence_view<Io const> checked_removal(sequence_view<Io const> const& removal) const {
-    this->check_rows("removal", removal);
-    return removal;
-  }
   static keyed_options without_normalising(keyed_options options) {
     options.normalise = false;
     options.scale = options.scale.value_or(1);
@@ -180,16 +167,10 @@ class rwkv7 : public impl::gated_memory<Io, Gate, Accumulate> {
     return convert<Accumulate>(this->in_.query.read(x.shared(), i));
   }
   WANE_INLINE Accumulate bonus_at(place<> where, index i) const {
-    return static_cast<Accumulate>(own_.bonus(where.head, i));
+    return static_cast<Accumulate>(this->own_.bonus(where.head, i));
   }
 
-  struct tensors {
-    sequence_view<Io const> removal, rate;
-    view<widened<Io> const, 2> bonus;
-  };
-
   keyed removal_;  // its key is the removal key
-  tensors own_;
 };
 
 template <class Gate>
