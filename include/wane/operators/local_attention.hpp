@@ -6,6 +6,7 @@
 
 #include "wane/core/numbers/softmax.hpp"
 #include "wane/core/recurrence/row_lanes.hpp"
+#include "wane/core/recurrence/stepwise_recurrence.hpp"
 #include "wane/operators/softmax_attention.hpp"
 
 namespace wane {
@@ -62,7 +63,7 @@ class local_attention {
   template <class State, class Write>
   void advance(place<> at, view<State, 2> ring, Write const& write) const {
     recurrence_shape const s = attention_.shape();
-    sequence_view<State> const keys = rows_of(ring);
+    sequence_view<State> const keys = impl::rows_of(ring);
     auto const own = static_cast<index>(static_cast<std::uint64_t>(at.position - 1) %
                                         static_cast<std::uint64_t>(attention_.window()));
     auto const key = attention_.key(at.batch, at.head), value = attention_.value(at.batch, at.head);
@@ -71,7 +72,7 @@ class local_attention {
     for (index j = 0; j < s.columns; ++j)
       keys.write(place<>{0, own, 0}, s.rows + j, static_cast<accumulate>(value(at.time, j)));
 
-    auto const query = rows_of(attention_.query(at.batch, at.head));
+    auto const query = impl::rows_of(attention_.query(at.batch, at.head));
     index const filled = std::min(at.position, attention_.window());
     for (index first = 0; first == 0 || first < s.columns; first += columns_at_once) {
       index const last = std::min(first + columns_at_once, s.columns);
@@ -154,11 +155,6 @@ class local_attention {
         });
     }
     return all;
-  }
-
-  template <class T>
-  static sequence_view<T> rows_of(view<T, 2> const& x) {
-    return {x.data, {1, x.extent[0], 1, x.extent[1]}, {0, x.stride[0], 0, x.stride[1]}};
   }
 
   softmax_attention<Io> attention_;

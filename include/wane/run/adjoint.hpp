@@ -49,8 +49,9 @@ consteval bool may_have_adjoint() {
   } else {
     static_assert(
         has_adjoint<Op, Dy, Gradients, State>,
-        "wane::adjoint: only an affine recurrence, one that brings "
-        "terms, has an adjoint here; this type has a step of its own, or is no recurrence");
+        "wane::adjoint: only an affine recurrence, one that brings terms, or a step that is also "
+        "taken back, retreat(place, before, output_gradient, state_gradient, gradients), has an "
+        "adjoint here; this type has advance alone, or retreat for gradients of another type");
     if constexpr (affine_recurrence<Op> && !pole_bank<Op>) check_sink<Op, Gradients>();
     return true;
   }
@@ -92,6 +93,7 @@ namespace wane {
 //   memories that are led the leads, and gradients of as many numbers or a few times more
 //   levels                a gradient of each term of each token, and the memory of one level
 //   quotients of two      both outputs, and the memory of both parts
+//   steps taken back      about 2 sqrt(T) states a sequence and head
 //   local attention       three numbers of each token and head
 // Throws wane::error, before anything is written, when a shape does not fit.
 template <class Op, class Out = output_type<Op> const, class Gradients = impl::own_gradients<Op>,

@@ -5,6 +5,7 @@
 #include "wane/core/recurrence/led_memory.hpp"
 #include "wane/core/recurrence/levels.hpp"
 #include "wane/core/recurrence/penalised_memory.hpp"
+#include "wane/core/recurrence/stepwise_recurrence.hpp"
 #include "wane/core/recurrence/substeps.hpp"
 
 namespace wane {

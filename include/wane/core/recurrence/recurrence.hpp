@@ -107,17 +107,6 @@ struct output_type_of<Op> {
 template <class Op>
 using output_type = typename output_type_of<Op>::type;
 
-// A recurrence that is not affine in its state has its own step, advance(place, state, write),
-// which updates `state`, a view of rows x columns, and calls write(j, y) for output j. Its member
-// `accumulate` is the type it computes in. It runs in order.
-template <class Op>
-concept stepwise_recurrence = has_shape<Op> && requires {
-  typename Op::accumulate;
-} && requires(Op const& op, place<> at, view<typename Op::accumulate, 2> state,
-              void (&write)(index, typename Op::accumulate)) {
-  op.advance(at, state, write);
-};
-
 // Two recurrences, first() and second(), whose outputs are combined (wane/core/state/pair.hpp).
 // put_together(columns, a, b, write) calls write(j, y) for the outputs of a token, where a(j) and
 // b(j) are the outputs of the parts.

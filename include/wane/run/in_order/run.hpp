@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "wane/run/in_order/advance.hpp"
@@ -9,12 +10,37 @@
 
 namespace wane::impl {
 
-// Writes output j of a token. It holds the view, which no store can change, so that the place is
-// found once.
-template <class T>
-auto outputs_of(sequence_view<T> const& output, place<> at) {
-  return [=](index j, auto y) { output.write(at, j, y); };
-}
+// Writes the outputs of a token in columns [first, last). It holds the view, which no store can
+// change, so that the place is found once. Lanes come from steps of an operator's own, whose
+// columns are not cut.
+template <class V, class Out>
+struct output_columns {
+  sequence_view<Out> output;
+  place<> at = {};
+  index first = 0, last = std::numeric_limits<index>::max();
+  bool in_lanes = false;
+
+  output_columns(sequence_view<Out> const& all, index from, index to)
+      : output(all), first(from), last(to) {
+    if constexpr (requires { layout_of(all); }) in_lanes = layout_of(all).columns;
+  }
+  explicit output_columns(sequence_view<Out> const& all)
+      : output_columns(all, 0, std::numeric_limits<index>::max()) {}
+
+  output_columns of(place<> token) const {
+    output_columns columns = *this;
+    columns.at = token;
+    return columns;
+  }
+  WANE_INLINE void operator()(index j, V const& y) const {
+    if (first <= j && j < last) output.write(at, j, y);
+  }
+  template <int W>
+  WANE_HOST_INLINE void operator()(lanes<W> j, simd<V, W> y) const {
+    if (in_lanes) return output.write(at, j, y);
+    for (int l = 0; l < W; ++l) output.write(at, j.first + l, y[l]);
+  }
+};
 
 // Prefetches what a token reads.
 inline constexpr index tokens_ahead = 4;
@@ -34,17 +60,15 @@ void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output
   recurrence_shape const shape = op.shape();
   std::vector<V> held(static_cast<std::size_t>(shape.rows * shape.columns));
   view<V, 2> const state(held.data(), shape.rows, shape.columns);
+  // Where no column is cut, outputs may have other columns than the state.
   bool const all = last - first == shape.columns;
+  auto const to =
+      all ? output_columns<V, Out>(output) : output_columns<V, Out>(output, first, last);
   access.load_rows(shape.rows, 0, shape.columns, held.data(), shape.columns);
   for (index k = 0; k < w.count; ++k) {
     auto const at = w.token(k);
     if (k + tokens_ahead < w.count) prefetch_rows(op, w.token(k + tokens_ahead));
-    if (all)
-      advance(op, at, state, outputs_of(output, at));
-    else
-      advance(op, at, state, [&](index j, V y) {
-        if (first <= j && j < last) output.write(at, j, y);
-      });
+    advance(op, at, state, to.of(at));
   }
   access.save_rows(shape.rows, first, last, held.data() + first, shape.columns);
 }
@@ -63,9 +87,10 @@ void run_in_order(Op const& op, sequence_view<Out> const& output,
 template <diagonal_recurrence Op, class Out, class State>
 void step_in_order(Op const& op, walk const& w, sequence_view<Out> const& output,
                    view<State, 2> const& state) {
+  output_columns<accumulate_type<Op>, Out> const to(output);
   for (index k = 0; k < w.count; ++k) {
     auto const at = w.token(k);
-    advance(op, at, state, outputs_of(output, at));
+    advance(op, at, state, to.of(at));
   }
 }
 

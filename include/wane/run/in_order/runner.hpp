@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/run/in_order/adjoint.hpp"
+#include "wane/run/in_order/retreat.hpp"
 #include "wane/run/in_order/run.hpp"
 
 namespace wane::impl::runners {
@@ -23,6 +24,12 @@ struct in_order {
   requires(!pole_bank<Op>) static void adjoint(Op const& op, auto const& dy, auto const& to,
                                                auto const& options) {
     adjoint_in_order(op, dy, to, options);
+  }
+  template <class Op, class Out, class Gradients>
+  requires retreating_recurrence<Op, Gradients, Out>
+  static void adjoint(Op const& op, sequence_view<Out const> const& dy, Gradients const& to,
+                      auto const& options) {
+    retreat_in_order(op, dy, to, options);
   }
 };
 
