@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
     add_substep_rows();
     add_level_rows();
     add_led_rows();
+    add_rwkv4_rows();
     add_gated_rows();
     add_linear_attention_rows();
     add_vla_rows();

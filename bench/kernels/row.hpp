@@ -34,6 +34,7 @@ void add_erasing_rows();
 void add_substep_rows();
 void add_level_rows();
 void add_led_rows();
+void add_rwkv4_rows();
 void add_vla_rows();
 void add_mamba1_rows();
 void add_mamba2_rows();

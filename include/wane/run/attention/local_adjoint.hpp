@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/core/call/checks.hpp"
+#include "wane/core/recurrence/stepwise_recurrence.hpp"
 #include "wane/run/attention/attend_adjoint.hpp"
 #include "wane/run/attention/ring.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "wane/core/call/adjoint_options.hpp"
 #include "wane/run/in_order/advance.hpp"
 #include "wane/run/shared/pieces.hpp"
 

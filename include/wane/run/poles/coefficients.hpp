@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/core/recurrence/stepwise_recurrence.hpp"
 #include "wane/run/poles/run.hpp"
 
 namespace wane::impl {
