@@ -1,5 +1,5 @@
-// RWKV-6, Comba, delta products and others equal flash-linear-attention's values
-// (golden/README.md). SPDX-License-Identifier: MIT
+// RWKV-6, Comba, delta products and others equal flash-linear-attention's values, RWKV-4
+// transformers' (golden/README.md). SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include "support/golden.hpp"
@@ -8,6 +8,7 @@
 #include "wane/operators/delta_product.hpp"
 #include "wane/operators/gated_delta_net2.hpp"
 #include "wane/operators/hgrn2.hpp"
+#include "wane/operators/rwkv4.hpp"
 #include "wane/operators/rwkv6.hpp"
 #include "wane/run/run.hpp"
 
@@ -82,6 +83,32 @@ TEST_F(FamilyGolden, DeltaProducts) {
     expect("delta_product_" + std::to_string(n), wane::delta_product<float>(in));
     expect("gated_delta_product_" + std::to_string(n),
            wane::delta_product(in, numbers("head_decay")));
+  }
+}
+TEST_F(FamilyGolden, Rwkv4) {
+  auto key = inputs.at("key"), decay = more.at("rwkv4_decay");
+  for (float& k : key) k *= 8;
+  for (float& g : decay) g = -std::exp(g);
+  wane::rwkv4<float> const memory({.key = {key.data(), 1, tokens, heads, rows},
+                                   .value = tensor("query", rows),
+                                   .log_decay = {decay.data(), heads, rows},
+                                   .bonus = {data("bonus"), heads, rows}});
+  for (std::string const name : {"rwkv4", "rwkv4_initial"}) {
+    wane::recurrent_state<float> state(memory);
+    // [heads, 3, rows] here, [3, heads, rows] there.
+    auto const values = wane::state_view<float>(state).values;
+    std::vector<float> y(outputs.at(name).size(), support::not_a_number<float>()), final;
+    char const* const initial[] = {"hgrn_initial", "mesa_lambda", "precond_initial"};
+    auto const each = [&](auto const& body) {
+      for (index n = 0; n < 3 * heads * rows; ++n)
+        body(values(0, n / rows % heads, n / (heads * rows), n % rows), n);
+    };
+    if (name == "rwkv4_initial")
+      each([&](float& x, index n) { x = data(initial[n / 10])[n % 10]; });
+    wane::run(memory, {y.data(), 1, tokens, heads, rows}, {.initial = state, .final = state});
+    each([&](float& x, index) { final.push_back(x); });
+    support::expect_near_golden(y, outputs.at(name));
+    support::expect_near_golden(final, outputs.at(name + " state"));
   }
 }
 

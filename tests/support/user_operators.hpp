@@ -115,6 +115,21 @@ struct tanh_cell {
       write(j, h);
     }
   }
+
+  struct gradients {
+    wane::sequence_view<double> x;
+    wane::view<double, 2> a;  // [N, H], each the sum over its tokens and columns
+  };
+  void retreat(place<> at, wane::view<double const, 2> before, auto const& output_gradient,
+               wane::view<double, 2> state_gradient, gradients const& to) const {
+    for (index j = 0; j < before.extent[1]; ++j) {
+      double const h = std::tanh(a * before(0, j) + x.read(at, j));
+      double const g = (1 - h * h) * (state_gradient(0, j) + output_gradient.read(at, j));
+      to.x.write(at, j, g);
+      to.a(at.sequence, at.head) += g * before(0, j);
+      state_gradient(0, j) = a * g;
+    }
+  }
 };
 
 // h_j <- e^log_decays_j h_j + x_j, time-invariant; decays in lanes of columns, or values alone.

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cmath>
-
 #include "wane/core/numbers/wider.hpp"
 #include "wane/core/recurrence/checks.hpp"
 #include "wane/core/recurrence/parameter_gradient.hpp"
@@ -114,13 +112,22 @@ class rwkv4 {
   void check_inputs() const { check("key", key_, shape()), check("value", value_, shape()); }
   void check_parameters() const {
     recurrence_shape const s = shape();
+    row_sum<Accumulate> wrong;  // 0, or else positive or NaN
+    bool const in_lanes = (log_decay_.layout() & bonus_.layout()).columns;
+    for (index h = 0; h < s.heads; ++h)
+      for_row_lanes<Accumulate>(in_lanes, s.columns, [&](auto j) WANE_INLINE_LAMBDA {
+        auto const g = log_decay_.template read<Accumulate>(h, j),
+                   u = bonus_.template read<Accumulate>(h, j);
+        using V = std::remove_const_t<decltype(g)>;
+        wrong.add(at_least(V(Accumulate(0)), g) + (u - u), V(Accumulate(1)));
+      });
+    if (wrong.total() == Accumulate(0)) return;
     for (index h = 0; h < s.heads; ++h)
       for (index j = 0; j < s.columns; ++j) {
         auto const g = log_decay_.template read<Accumulate>(h, j),
                    u = bonus_.template read<Accumulate>(h, j);
         require(g <= 0, "log_decay at head ", h, ", channel ", j, " is ", g, "; it must be <= 0");
-        require(std::isfinite(u), "bonus at head ", h, ", channel ", j, " is ", u,
-                "; it must be finite");
+        require(u - u == 0, "bonus at head ", h, ", channel ", j, " is ", u, "; it must be finite");
       }
   }
 
