@@ -44,6 +44,7 @@
 #include "wane/operators/retention.hpp"
 #include "wane/operators/retnet.hpp"
 #include "wane/operators/retrieval.hpp"
+#include "wane/operators/rwkv4.hpp"
 #include "wane/operators/rwkv6.hpp"
 #include "wane/operators/rwkv7.hpp"
 #include "wane/operators/softmax_attention.hpp"

@@ -19,7 +19,8 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
   std::regex const scheme(
       "(linear_recurrence/(forward|step|backward)/C:\\d+/T:\\d+/decay:(factor|log)|"
       "exponential_bank/(forward|step|backward)/S:\\d+/C:\\d+/T:\\d+|"
-      "(gla|retnet|rwkv6|comba|gated_delta_net2|delta_net|gated_delta_net|kimi_delta_attention|"
+      "(gla|retnet|rwkv4|rwkv6|comba|gated_delta_net2|delta_net|gated_delta_net|kimi_delta_"
+      "attention|"
       "rwkv7|linear_attention|"
       "vla|vla_delta_net|hgrn2|lightning_attention)"
       "/(forward|step|backward)/H:\\d+/D:\\d+/T:\\d+|"
@@ -55,6 +56,7 @@ TEST(KernelsRows, AreNamedOperatorPassAndNamedArguments) {
                                  "retnet",
                                  "delta_net",
                                  "gated_delta_net",
+                                 "rwkv4",
                                  "rwkv6",
                                  "rwkv7",
                                  "comba",

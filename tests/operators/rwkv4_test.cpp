@@ -131,6 +131,82 @@ TEST(Rwkv4, WritesNothingForAKeyOfMinusInfinity) {
   EXPECT_EQ(empty.values()[0], 0);
   EXPECT_EQ(empty.values()[1], 0);
 }
+// A NaN reaches the answers that depend on it.
+TEST(Rwkv4, LetsANaNReachNoOtherAnswer) {
+  for (bool in_key : {false, true}) {
+    rwkv4_problem<float> p(1, 6, 1, 18);
+    (in_key ? p.key : p.value).values[2 * 18 + 1] = NAN;
+    std::vector<float> y(6 * 18);
+    wane::run(p.make(0, 6), {y.data(), 1, 6, 1, 18});
+    for (std::size_t i = 0; i < y.size(); ++i)
+      EXPECT_EQ(std::isnan(y[i]), i / 18 >= 2 && i % 18 == 1) << i;
+  }
+}
+
+// Tensors whose channels are not neighbours, 16-bit tensors, and states and outputs of other types.
+TEST(Rwkv4, ReadsTensorsOfAnyLayoutAndType) {
+  using narrow = wane::bfloat16;
+  constexpr index T = 9, V = 35;
+  rwkv4_problem<float> p(1, T, 1, V);
+  std::vector<narrow> key, value;
+  for (auto [from, to] : {std::pair{&p.key.values, &key}, {&p.value.values, &value}})
+    for (float& x : *from) to->push_back(narrow(x)), x = static_cast<float>(to->back());
+  std::vector<float> y(T * V), apart(T * V), from_narrow(T * V);
+  std::vector<double> wide(T * V);
+  wane::run(p.make(0, T), {y.data(), 1, T, 1, V});
+  wane::view<float const, 2> const decay(p.log_decay.values.data(), 1, V),
+      bonus(p.bonus.values.data(), 1, V);
+  rwkv4<narrow> const of_narrow({.key = {key.data(), 1, T, 1, V},
+                                 .value = {value.data(), 1, T, 1, V},
+                                 .log_decay = decay,
+                                 .bonus = bonus});
+  wane::run(of_narrow, wane::sequence_view<float>(from_narrow.data(), 1, T, 1, V));
+  EXPECT_EQ(from_narrow, y);
+  // In float with a state of double, and outputs whose tokens are neighbours.
+  wane::recurrent_state<double> state(1, 1, 3, V);
+  wane::run(of_narrow, wane::sequence_view<float>(apart.data(), {1, T, 1, V}, {0, 1, 0, T}),
+            wane::run_options<double>{.final = state});
+  for (index t = 0; t < T; ++t)
+    for (index j = 0; j < V; ++j)
+      EXPECT_EQ(apart[static_cast<std::size_t>(j * T + t)], y[static_cast<std::size_t>(t * V + j)]);
+  // Arithmetic in double over the same tensors.
+  rwkv4<narrow, double> const exact({.key = {key.data(), 1, T, 1, V},
+                                     .value = {value.data(), 1, T, 1, V},
+                                     .log_decay = decay,
+                                     .bonus = bonus});
+  wane::run(exact, wane::sequence_view<double>(wide.data(), 1, T, 1, V));
+  support::nearness near;
+  for (std::size_t i = 0; i < y.size(); ++i) near.add(static_cast<double>(y[i]), wide[i]);
+  EXPECT_LE(near.both(), 1e-6);
+}
+// Channels that lie apart give the same gradients.
+TEST(Rwkv4, TakesGradientsOfAnyLayout) {
+  constexpr index T = 9, V = 35;
+  rwkv4_problem<double> p(1, T, 1, V), q = p;
+  for (auto [from, to] :
+       {std::pair{&p.key.values, &q.key.values}, {&p.value.values, &q.value.values}})
+    for (std::size_t i = 0; i < from->size(); ++i) (*to)[i % V * T + i / V] = (*from)[i];
+  auto const turned = [](auto* x) {
+    return wane::sequence_view<std::remove_pointer_t<decltype(x)>>(x, {1, T, 1, V}, {0, 1, 0, T});
+  };
+  rwkv4<double> const memory({.key = turned(std::as_const(q.key.values).data()),
+                              .value = turned(std::as_const(q.value.values).data()),
+                              .log_decay = {q.log_decay.values.data(), 1, V},
+                              .bonus = {q.bonus.values.data(), 1, V}});
+  std::vector<double> const dy(T * V, 1);
+  auto to = q.gradients();
+  to.key = turned(q.key.gradient.data()), to.value = turned(q.value.gradient.data());
+  wane::adjoint(memory, wane::sequence_view<double const>(dy.data(), 1, T, 1, V), to);
+  wane::adjoint(p.make(0, T), wane::sequence_view<double const>(dy.data(), 1, T, 1, V),
+                p.gradients());
+  EXPECT_EQ(q.log_decay.gradient, p.log_decay.gradient);
+  EXPECT_EQ(q.bonus.gradient, p.bonus.gradient);
+  for (std::size_t i = 0; i < p.key.gradient.size(); ++i) {
+    EXPECT_EQ(q.key.gradient[i % V * T + i / V], p.key.gradient[i]);
+    EXPECT_EQ(q.value.gradient[i % V * T + i / V], p.value.gradient[i]);
+  }
+}
+
 // With a log decay of -inf a token sees the one before it and itself, whatever the state held.
 TEST(Rwkv4, ForgetsAtOnce) {
   line x{{2, 0, 1, none, 0}, {3, 5, 9, 1, 4}};

@@ -1,5 +1,5 @@
-// sharded_run and sharded_adjoint keep their laws for levels, substeps and memories that are led.
-// SPDX-License-Identifier: MIT
+// sharded_run and sharded_adjoint keep their laws for levels, substeps, memories that are led and
+// steps. SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include "support/erasing_problems.hpp"
@@ -8,6 +8,7 @@
 #include "support/mamba3_problem.hpp"
 #include "support/mesa_problem.hpp"
 #include "support/mlstm_problem.hpp"
+#include "support/rwkv4_problem.hpp"
 #include "support/rwkv6_problem.hpp"
 #include "support/substep_problems.hpp"
 #include "wane/testing/sharded_laws.hpp"
@@ -26,6 +27,10 @@ TYPED_TEST_SUITE(ShardedFamily, memories);
 
 TYPED_TEST(ShardedFamily, KeepsTheLaws) {
   support::expect_to_hold(check_sharded_laws(TypeParam({1, 70, 3, 5, 7}), 1e-11));
+}
+
+TEST(ShardedRwkv4, Holds) {
+  support::expect_to_hold(check_sharded_laws(rwkv4_problem<double>(1, 70, 3, 7), 1e-11));
 }
 
 }  // namespace

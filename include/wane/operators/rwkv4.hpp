@@ -8,6 +8,7 @@
 #include "wane/core/recurrence/row_lanes.hpp"
 #include "wane/core/recurrence/stepwise_recurrence.hpp"
 #include "wane/operators/parts/channel_parameter.hpp"
+#include "wane/operators/parts/wkv_token.hpp"
 
 namespace wane {
 
@@ -20,63 +21,6 @@ struct rwkv4_inputs {
   impl::named<"log_decay", view<widened<Io> const, 2>> log_decay = {};
   impl::named<"bonus", view<widened<Io> const, 2>> bonus = {};
 };
-
-}  // namespace wane
-
-namespace wane::impl {
-
-// A token of some channels and the state that it finds: A = a e^p, B = b e^p.
-template <class V>
-struct wkv_token {
-  using T = typename scalar_of_value<V>::type;
-  // A key of -inf, which writes nothing, stands as `least`, and the p of an empty state below it.
-  static constexpr T least = T(-1e30);
-  struct weights {
-    split_decay<V> state;
-    V token;
-  };
-
-  V key, value, log_decay, bonus, a, b, p;
-
-  wkv_token(V k, V v, V g, V u, V numerator, V denominator, V maximum)
-      : key(at_least(V(least), k)),
-        value(v),
-        log_decay(g),
-        bonus(u),
-        a(numerator),
-        b(denominator),
-        p(where_zero(b, V(2 * least), maximum)) {}
-
-  // e^p and e^(u + k), over the greater of the two.
-  WANE_HOST_INLINE weights when_read() const {
-    V const apart = (p - key) - bonus, zero = V(T(0)), one = V(T(1));
-    V const less = factor_of(decay_from_log(at_most(apart, -apart)));
-    return {{where_below(apart, zero, less, one), zero}, where_below(apart, zero, one, less)};
-  }
-  // The p of the state after this token, rounded.
-  WANE_HOST_INLINE V next_p() const { return at_least(key, p + log_decay); }
-  // b where the state's p + g is below the key, otherwise c.
-  WANE_HOST_INLINE V where_key_leads(V x, V otherwise) const {
-    return where_below(p + log_decay, key, x, otherwise);
-  }
-  // e^(p + g) and e^k, over e^next_p. What the rounding of next_p adds, the first takes away.
-  WANE_HOST_INLINE weights when_written() const {
-    V const one = V(T(1)), next = next_p(), of_state = (p - next) + log_decay;
-    auto const less = decay_from_log(where_key_leads(of_state, key - next));
-    V const token = where_key_leads(one, factor_of(less));
-    return {
-        {where_key_leads(less.whole, one), where_key_leads(less.rest, expm1_near_zero(of_state))},
-        where_below(V(least), key, token, V(T(0)))};
-  }
-  // weight x, and 0 where the weight is 0.
-  WANE_HOST_INLINE static V weighted(V weight, V x) {
-    return where_zero(weight, V(T(0)), weight * x);
-  }
-};
-
-}  // namespace wane::impl
-
-namespace wane {
 
 // y_t = (A + e^(u + k_t) v_t) / (B + e^(u + k_t)) with the A and B that the token finds, and then
 // A <- e^g A + e^k_t v_t,   B <- e^g B + e^k_t,   in every channel        (Peng et al. 2023, WKV)
@@ -142,7 +86,7 @@ class rwkv4 {
   void each_number(place<> at, auto const& visit) const {
     for (index j = 0; j < value_.extent[3]; ++j) {
       auto const k = convert<Accumulate>(key_.read(at, j));
-      if (!(k < impl::wkv_token<Accumulate>::least)) visit("key", j, k);
+      if (!(k < impl::wkv_token<Accumulate>::least_key)) visit("key", j, k);
       visit("value", j, convert<Accumulate>(value_.read(at, j)));
     }
   }
@@ -155,7 +99,7 @@ class rwkv4 {
       auto const read = x.when_read(), written = x.when_written();
       write(j, answer(x, read));
       auto const next = x.next_p();
-      rows.write(row(0), j, carried(written.state, x.a, x.weighted(written.token, x.value)));
+      rows.write(row(0), j, carried(written.state, x.a, impl::weighted(written.token, x.value)));
       rows.write(row(1), j, carried(written.state, x.b, written.token));
       rows.write(row(2), j, next);
     });
@@ -179,8 +123,9 @@ class rwkv4 {
     }
   };
 
-  // One token back; see retreating_recurrence. p is differentiated as all else, along the branch
-  // that its maximum took. The gradient by an empty state is 0.
+  // One token back; see retreating_recurrence. With y a quotient of sums, dy / divisor times (v -
+  // y) and the token's weight is the gradient by u + k; that by p is its negative. The next p is
+  // differentiated along the branch that its maximum took. The gradient by an empty state is 0.
   template <class Out>
   void retreat(place<> at, view<Accumulate const, 2> before, sequence_view<Out const> const& dy,
                view<Accumulate, 2> by_state, gradients const& to) const {
@@ -194,12 +139,12 @@ class rwkv4 {
       V const zero = V(Accumulate(0)), held = read.state.whole;
       V const y = answer(x, read);
       V const scaled = convert<Accumulate>(dy.read(at, j)) / divisor(x, read);
-      V const by_share = read.token * scaled * (x.value - y);  // by u + k, and by -p
+      V const by_share = impl::weighted(read.token, scaled * (x.value - y));  // by u + k and -p
 
       V const by_a = by.read(row(0), j), by_b = by.read(row(1), j), by_p = by.read(row(2), j);
       V const kept = factor_of(written.state);
-      V const of_state = x.weighted(kept, multiply_add(x.a, by_a, x.b * by_b)),
-              of_token = x.weighted(written.token, multiply_add(x.value, by_a, by_b));
+      V const of_state = impl::weighted(kept, multiply_add(x.a, by_a, x.b * by_b)),
+              of_token = impl::weighted(written.token, multiply_add(x.value, by_a, by_b));
       V const of_maximum = by_p - of_state - of_token;
       V const by_decay = of_state + x.where_key_leads(zero, of_maximum);
       V const by_key = of_token + x.where_key_leads(of_maximum, zero);
@@ -207,7 +152,7 @@ class rwkv4 {
       by.write(row(0), j, carried(written.state, by_a, held * scaled));
       by.write(row(1), j, carried(written.state, by_b, -(held * scaled * y)));
       by.write(row(2), j, by_decay - by_share);
-      to.key.write(at, j, where_below(V(x.least), x.key, by_key + by_share, zero));
+      to.key.write(at, j, x.if_open(by_key + by_share));
       to.value.write(at, j, multiply_add(written.token, by_a, read.token * scaled));
       add_to(to.log_decay, at, j, by_decay), add_to(to.bonus, at, j, by_share);
     });
@@ -239,7 +184,7 @@ class rwkv4 {
     return multiply_add(read.state.whole, x.b, read.token);
   }
   WANE_INLINE static auto answer(auto const& x, auto const& read) {
-    return carried(read.state, x.a, read.token * x.value) / divisor(x, read);
+    return carried(read.state, x.a, impl::weighted(read.token, x.value)) / divisor(x, read);
   }
   WANE_INLINE static void add_to(auto const& parameter, place<> at, auto j, auto const& g) {
     if (parameter.data) impl::add_lanes(&parameter.parts(at.sequence, at.head, first_of(j)), g);
