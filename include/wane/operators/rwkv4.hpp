@@ -57,9 +57,8 @@ class rwkv4 {
   void check_parameters() const {
     recurrence_shape const s = shape();
     row_sum<Accumulate> wrong;  // 0, or else positive or NaN
-    bool const in_lanes = (log_decay_.layout() & bonus_.layout()).columns;
     for (index h = 0; h < s.heads; ++h)
-      for_row_lanes<Accumulate>(in_lanes, s.columns, [&](auto j) WANE_INLINE_LAMBDA {
+      each_channel<Accumulate>(layout().columns, [&](auto j) WANE_INLINE_LAMBDA {
         auto const g = log_decay_.template read<Accumulate>(h, j),
                    u = bonus_.template read<Accumulate>(h, j);
         using V = std::remove_const_t<decltype(g)>;
@@ -94,7 +93,7 @@ class rwkv4 {
   template <class State, class Write>
   void advance(place<> at, view<State, 2> state, Write const& write) const {
     auto const rows = impl::rows_of(state);
-    each_channel(rows, layout_of(rows), [&](auto j) WANE_INLINE_LAMBDA {
+    each_channel<State>((layout() & layout_of(rows)).columns, [&](auto j) WANE_INLINE_LAMBDA {
       auto const x = token(at, rows, j);
       auto const read = x.when_read(), written = x.when_written();
       write(j, answer(x, read));
@@ -132,7 +131,8 @@ class rwkv4 {
     impl::require_lent(to.log_decay, to.bonus);
     auto const rows = impl::rows_of(before);
     auto const by = impl::rows_of(by_state);
-    each_channel(rows, layout_of(rows, by, dy, to.key, to.value), [&](auto j) WANE_INLINE_LAMBDA {
+    bool const in_lanes = (layout() & layout_of(rows, by, dy, to.key, to.value)).columns;
+    each_channel<Accumulate>(in_lanes, [&](auto j) WANE_INLINE_LAMBDA {
       auto const x = token(at, rows, j);
       using V = std::remove_const_t<decltype(x.a)>;
       auto const read = x.when_read(), written = x.when_written();
@@ -159,19 +159,20 @@ class rwkv4 {
   }
 
  private:
-  static constexpr place<> row(index i) { return {0, i, 0}; }
-  // Calls body(j) for all channels, in lanes where the tensors and `others` allow it and the
-  // numbers of the state are those that are computed in.
+  WANE_HOST_INLINE static place<> row(index i) { return {0, i, 0}; }
+  // Calls body(j) for all channels, in lanes where `in_lanes` and where the states are of the type
+  // that is computed in. Unlike for_row_lanes it is for the host alone, as steps are.
   template <class State, class Body>
-  WANE_INLINE void each_channel(sequence_view<State> const& rows, wane::layout others,
-                                Body const& body) const {
-    if constexpr (std::is_same_v<std::remove_const_t<State>, Accumulate>)
-      for_row_lanes<Accumulate>((layout() & others).columns, rows.extent[3], body);
-    else
-      for (index j = 0; j < rows.extent[3]; ++j) body(j);
+  WANE_HOST_INLINE void each_channel(bool in_lanes, Body const& body) const {
+    constexpr int width = simd_width<Accumulate>;
+    index j = 0;
+    if constexpr (fits_simd<Accumulate> && std::is_same_v<State, Accumulate>)
+      if (in_lanes)
+        for (; j + width <= value_.extent[3]; j += width) body(lanes<width>{j});
+    for (; j < value_.extent[3]; ++j) body(j);
   }
   template <class State>
-  WANE_INLINE auto token(place<> at, sequence_view<State> const& rows, auto j) const {
+  WANE_HOST_INLINE auto token(place<> at, sequence_view<State> const& rows, auto j) const {
     auto const of_row = [&](index i) WANE_INLINE_LAMBDA {
       return convert<Accumulate>(rows.read(row(i), j));
     };
@@ -180,13 +181,13 @@ class rwkv4 {
         log_decay_.template read<Accumulate>(at.head, j),
         bonus_.template read<Accumulate>(at.head, j), of_row(0), of_row(1), of_row(2));
   }
-  WANE_INLINE static auto divisor(auto const& x, auto const& read) {
+  WANE_HOST_INLINE static auto divisor(auto const& x, auto const& read) {
     return multiply_add(read.state.whole, x.b, read.token);
   }
-  WANE_INLINE static auto answer(auto const& x, auto const& read) {
+  WANE_HOST_INLINE static auto answer(auto const& x, auto const& read) {
     return carried(read.state, x.a, impl::weighted(read.token, x.value)) / divisor(x, read);
   }
-  WANE_INLINE static void add_to(auto const& parameter, place<> at, auto j, auto const& g) {
+  WANE_HOST_INLINE static void add_to(auto const& parameter, place<> at, auto j, auto const& g) {
     if (parameter.data) impl::add_lanes(&parameter.parts(at.sequence, at.head, first_of(j)), g);
   }
 
