@@ -50,6 +50,7 @@ class rwkv4 {
               " along dimension ", i, " of [B, T, H, V]; it must equal that of value, ",
               value_.extent[i]);
     log_decay_.check("log_decay", shape()), bonus_.check("bonus", shape());
+    layout_ = layout_of(key_, value_) & log_decay_.layout() & bonus_.layout();
   }
 
   // Throws wane::error for a tensor without data, or a parameter out of range.
@@ -77,9 +78,7 @@ class rwkv4 {
   recurrence_shape shape() const {
     return {value_.extent[0], value_.extent[1], value_.extent[2], 3, value_.extent[3]};
   }
-  wane::layout layout() const {
-    return layout_of(key_, value_) & log_decay_.layout() & bonus_.layout();
-  }
+  wane::layout layout() const { return layout_; }
 
   // See check_values. A key may be -inf.
   void each_number(place<> at, auto const& visit) const {
@@ -193,6 +192,7 @@ class rwkv4 {
 
   sequence_view<Io const> key_, value_;
   parameter log_decay_, bonus_;
+  wane::layout layout_;  // found once, because a token of few channels takes less time than this
 };
 
 }  // namespace wane
