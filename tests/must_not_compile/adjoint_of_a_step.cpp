@@ -1,6 +1,6 @@
 // expect: wane::adjoint: only an affine recurrence
 // SPDX-License-Identifier: MIT
-// A recurrence that is not affine in its state runs, but has no adjoint.
+// A recurrence with a step of its own that is not taken back runs, but has no adjoint.
 #include "wane/run/adjoint.hpp"
 #include "wane/run/run.hpp"
 

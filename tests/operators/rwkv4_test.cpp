@@ -9,7 +9,6 @@
 #include "support/nearness.hpp"
 #include "support/rwkv4_problem.hpp"
 #include "wane/run/check_values.hpp"
-#include "wane/testing/adjoint_laws.hpp"
 #include "wane/testing/laws.hpp"
 
 namespace {
@@ -18,7 +17,6 @@ using wane::index, wane::rwkv4;
 using wane::testing::rwkv4_problem;
 
 static_assert(wane::stepwise_recurrence<rwkv4<float>>);
-static_assert(wane::retreating_recurrence<rwkv4<float>, rwkv4<float>::gradients>);
 
 float const none = -HUGE_VALF;
 
@@ -179,34 +177,6 @@ TEST(Rwkv4, ReadsTensorsOfAnyLayoutAndType) {
   for (std::size_t i = 0; i < y.size(); ++i) near.add(static_cast<double>(y[i]), wide[i]);
   EXPECT_LE(near.both(), 1e-6);
 }
-// Channels that lie apart give the same gradients.
-TEST(Rwkv4, TakesGradientsOfAnyLayout) {
-  constexpr index T = 9, V = 35;
-  rwkv4_problem<double> p(1, T, 1, V), q = p;
-  for (auto [from, to] :
-       {std::pair{&p.key.values, &q.key.values}, {&p.value.values, &q.value.values}})
-    for (std::size_t i = 0; i < from->size(); ++i) (*to)[i % V * T + i / V] = (*from)[i];
-  auto const turned = [](auto* x) {
-    return wane::sequence_view<std::remove_pointer_t<decltype(x)>>(x, {1, T, 1, V}, {0, 1, 0, T});
-  };
-  rwkv4<double> const memory({.key = turned(std::as_const(q.key.values).data()),
-                              .value = turned(std::as_const(q.value.values).data()),
-                              .log_decay = {q.log_decay.values.data(), 1, V},
-                              .bonus = {q.bonus.values.data(), 1, V}});
-  std::vector<double> const dy(T * V, 1);
-  auto to = q.gradients();
-  to.key = turned(q.key.gradient.data()), to.value = turned(q.value.gradient.data());
-  wane::adjoint(memory, wane::sequence_view<double const>(dy.data(), 1, T, 1, V), to);
-  wane::adjoint(p.make(0, T), wane::sequence_view<double const>(dy.data(), 1, T, 1, V),
-                p.gradients());
-  EXPECT_EQ(q.log_decay.gradient, p.log_decay.gradient);
-  EXPECT_EQ(q.bonus.gradient, p.bonus.gradient);
-  for (std::size_t i = 0; i < p.key.gradient.size(); ++i) {
-    EXPECT_EQ(q.key.gradient[i % V * T + i / V], p.key.gradient[i]);
-    EXPECT_EQ(q.value.gradient[i % V * T + i / V], p.value.gradient[i]);
-  }
-}
-
 // With a log decay of -inf a token sees the one before it and itself, whatever the state held.
 TEST(Rwkv4, ForgetsAtOnce) {
   line x{{2, 0, 1, none, 0}, {3, 5, 9, 1, 4}};
@@ -220,44 +190,6 @@ TEST(Rwkv4, ForgetsAtOnce) {
   EXPECT_EQ(numbers_of(state), (std::vector<float>{4, 1, 0}));
 }
 
-// Gradients of large keys and of closed ones are finite, and those of a closed key are 0.
-TEST(Rwkv4, HasFiniteGradientsForKeysOfAnySize) {
-  line const x{{none, 200, -200, none, 199, 0}, {1, 2, 3, 4, 5, 6}};
-  std::vector<float> dy(6, 1), dk(6, NAN), dv(6, NAN);
-  wane::recurrent_state<float> by_final(x.memory()), by_initial = by_final;
-  by_final.values() = {1, 2, 3};
-  float dg = NAN, du = NAN;
-  wane::adjoint(x.memory(), {dy.data(), 1, 6, 1, 1},
-                {.key = {dk.data(), 1, 6, 1, 1},
-                 .value = {dv.data(), 1, 6, 1, 1},
-                 .log_decay = {&dg, 1, 1},
-                 .bonus = {&du, 1, 1}},
-                {.final_gradient = by_final, .initial_gradient = by_initial});
-  for (auto const* all : {&dk, &dv})
-    for (float each : *all) EXPECT_TRUE(std::isfinite(each));
-  EXPECT_TRUE(std::isfinite(dg) && std::isfinite(du));
-  EXPECT_EQ(dk[0], 0);
-  EXPECT_EQ(dk[3], 0);
-  EXPECT_EQ(numbers_of(by_initial), std::vector<float>(3, 0));
-}
-// Gradients in float over many tokens are those in double.
-TEST(Rwkv4, HasExactGradientsInFloat) {
-  rwkv4_problem<float> p(1, 1000, 1, 19);
-  rwkv4_problem<double> exact(1, 1000, 1, 19);
-  auto const to = exact.inputs();
-  for (std::size_t n = 0; n < to.size(); ++n) std::ranges::copy(p.inputs()[n], to[n].begin());
-  std::vector<float> const dy = p.value.values;
-  std::vector<double> const wide(dy.begin(), dy.end());
-  wane::adjoint(p.make(0, 1000), {dy.data(), 1, 1000, 1, 19}, p.gradients());
-  wane::adjoint(exact.make(0, 1000), {wide.data(), 1, 1000, 1, 19}, exact.gradients());
-  for (std::size_t n = 0; n < to.size(); ++n) {
-    support::nearness near;
-    for (std::size_t i = 0; i < p.input_gradients()[n].size(); ++i)
-      near.add(static_cast<double>(p.input_gradients()[n][i]), exact.input_gradients()[n][i]);
-    EXPECT_LE(near.both(), 1e-6) << n;
-  }
-}
-
 TEST(Rwkv4Laws, Hold) {
   for (auto [batch, time, heads, columns] :
        {std::array<index, 4>{1, 200, 3, 1}, {3, 70, 2, 5}, {1, 129, 2, 16}, {1, 66, 1, 83}}) {
@@ -267,14 +199,6 @@ TEST(Rwkv4Laws, Hold) {
         wane::testing::check_laws(rwkv4_problem<double>(batch, time, heads, columns), 1e-12));
   }
 }
-TEST(Rwkv4Laws, OfTheAdjointHold) {
-  for (auto [batch, time, heads, columns] :
-       {std::array<index, 4>{1, 40, 1, 1}, {2, 66, 2, 5}, {1, 1, 2, 3}, {1, 50, 3, 16}}) {
-    rwkv4_problem<double> problem(batch, time, heads, columns);
-    support::expect_to_hold(wane::testing::check_adjoint_laws(problem), "adjoint, ");
-  }
-}
-
 TEST(Rwkv4, HasItsValuesChecked) {
   rwkv4_problem<float> p(1, 4, 2, 3);
   p.key.values[0] = none;

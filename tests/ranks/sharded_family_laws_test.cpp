@@ -1,5 +1,5 @@
-// sharded_run and sharded_adjoint keep their laws for levels, substeps, memories that are led and
-// steps. SPDX-License-Identifier: MIT
+// sharded_run and sharded_adjoint keep their laws for levels, substeps, led memories and steps.
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include "support/erasing_problems.hpp"
