@@ -149,34 +149,34 @@ TEST(Rwkv4, ReadsTensorsOfAnyLayoutAndType) {
   std::vector<narrow> key, value;
   for (auto [from, to] : {std::pair{&p.key.values, &key}, {&p.value.values, &value}})
     for (float& x : *from) to->push_back(narrow(x)), x = static_cast<float>(to->back());
-  std::vector<float> y(T * V), apart(T * V), from_narrow(T * V);
-  std::vector<double> wide(T * V);
-  wane::run(p.make(0, T), {y.data(), 1, T, 1, V});
-  wane::view<float const, 2> const decay(p.log_decay.values.data(), 1, V),
-      bonus(p.bonus.values.data(), 1, V);
-  rwkv4<narrow> const of_narrow({.key = {key.data(), 1, T, 1, V},
-                                 .value = {value.data(), 1, T, 1, V},
-                                 .log_decay = decay,
-                                 .bonus = bonus});
-  wane::run(of_narrow, wane::sequence_view<float>(from_narrow.data(), 1, T, 1, V));
-  EXPECT_EQ(from_narrow, y);
+  wane::rwkv4_inputs<narrow> const in{.key = {key.data(), 1, T, 1, V},
+                                      .value = {value.data(), 1, T, 1, V},
+                                      .log_decay = {p.log_decay.values.data(), 1, V},
+                                      .bonus = {p.bonus.values.data(), 1, V}};
+  std::vector<double> exact(T * V);
+  wane::run(rwkv4<narrow, double>(in), wane::sequence_view<double>(exact.data(), 1, T, 1, V));
+  std::vector<float> y(T * V);
+  auto const expect_exact = [&](wane::sequence_view<float> const& output) {
+    support::nearness near;
+    for (index t = 0; t < T; ++t)
+      for (index j = 0; j < V; ++j)
+        near.add(static_cast<double>(output(0, t, 0, j)),
+                 exact[static_cast<std::size_t>(t * V + j)]);
+    EXPECT_LE(near.both(), 1e-6);
+    std::fill(y.begin(), y.end(), NAN);
+  };
+  wane::sequence_view<float> const of_channels(y.data(), 1, T, 1, V),
+      of_tokens(y.data(), {1, T, 1, V}, {0, 1, 0, T});
+  wane::run(p.make(0, T), of_channels);
+  expect_exact(of_channels);
+  wane::run(rwkv4<narrow>(in), of_channels);
+  expect_exact(of_channels);
   // In float with a state of double, and outputs whose tokens are neighbours.
   wane::recurrent_state<double> state(1, 1, 3, V);
-  wane::run(of_narrow, wane::sequence_view<float>(apart.data(), {1, T, 1, V}, {0, 1, 0, T}),
-            wane::run_options<double>{.final = state});
-  for (index t = 0; t < T; ++t)
-    for (index j = 0; j < V; ++j)
-      EXPECT_EQ(apart[static_cast<std::size_t>(j * T + t)], y[static_cast<std::size_t>(t * V + j)]);
-  // Arithmetic in double over the same tensors.
-  rwkv4<narrow, double> const exact({.key = {key.data(), 1, T, 1, V},
-                                     .value = {value.data(), 1, T, 1, V},
-                                     .log_decay = decay,
-                                     .bonus = bonus});
-  wane::run(exact, wane::sequence_view<double>(wide.data(), 1, T, 1, V));
-  support::nearness near;
-  for (std::size_t i = 0; i < y.size(); ++i) near.add(static_cast<double>(y[i]), wide[i]);
-  EXPECT_LE(near.both(), 1e-6);
+  wane::run(rwkv4<narrow>(in), of_tokens, wane::run_options<double>{.final = state});
+  expect_exact(of_tokens);
 }
+
 // With a log decay of -inf a token sees the one before it and itself, whatever the state held.
 TEST(Rwkv4, ForgetsAtOnce) {
   line x{{2, 0, 1, none, 0}, {3, 5, 9, 1, 4}};
