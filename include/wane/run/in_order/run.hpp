@@ -10,22 +10,20 @@
 
 namespace wane::impl {
 
-// Writes the outputs of a token in columns [first, last). It holds the view, which no store can
-// change, so that the place is found once. Lanes come from steps of an operator's own, whose
-// columns are not cut.
-template <class V, class Out>
+// Writes the outputs of a token; if Cut, those in columns [first, last) alone. It holds the view,
+// which no store can change, so that the place is found once. Lanes come from steps of an
+// operator's own, whose columns are not cut.
+template <class V, class Out, bool Cut = false>
 struct output_columns {
   sequence_view<Out> output;
-  place<> at = {};
-  index first = 0, last = std::numeric_limits<index>::max();
+  index first, last;
   bool in_lanes = false;
+  place<> at = {};
 
-  output_columns(sequence_view<Out> const& all, index from, index to)
+  explicit output_columns(sequence_view<Out> const& all, index from = 0, index to = 0)
       : output(all), first(from), last(to) {
     if constexpr (requires { layout_of(all); }) in_lanes = layout_of(all).columns;
   }
-  explicit output_columns(sequence_view<Out> const& all)
-      : output_columns(all, 0, std::numeric_limits<index>::max()) {}
 
   output_columns of(place<> token) const {
     output_columns columns = *this;
@@ -33,7 +31,7 @@ struct output_columns {
     return columns;
   }
   WANE_INLINE void operator()(index j, V const& y) const {
-    if (first <= j && j < last) output.write(at, j, y);
+    if (!Cut || (first <= j && j < last)) output.write(at, j, y);
   }
   template <int W>
   WANE_HOST_INLINE void operator()(lanes<W> j, simd<V, W> y) const {
@@ -62,14 +60,21 @@ void walk_in_order(Op const& op, walk const& w, sequence_view<Out> const& output
   view<V, 2> const state(held.data(), shape.rows, shape.columns);
   // Where no column is cut, outputs may have other columns than the state.
   bool const all = last - first == shape.columns;
-  auto const to =
-      all ? output_columns<V, Out>(output) : output_columns<V, Out>(output, first, last);
   access.load_rows(shape.rows, 0, shape.columns, held.data(), shape.columns);
-  for (index k = 0; k < w.count; ++k) {
-    auto const at = w.token(k);
-    if (k + tokens_ahead < w.count) prefetch_rows(op, w.token(k + tokens_ahead));
-    advance(op, at, state, to.of(at));
-  }
+  auto const walk_to = [&](auto const& to) {
+    for (index k = 0; k < w.count; ++k) {
+      auto const at = w.token(k);
+      if (k + tokens_ahead < w.count) prefetch_rows(op, w.token(k + tokens_ahead));
+      advance(op, at, state, to.of(at));
+    }
+  };
+  using cut = output_columns<V, Out, true>;
+  if (!all)
+    walk_to(cut(output, first, last));
+  else if constexpr (stepwise_recurrence<Op>)
+    walk_to(output_columns<V, Out>(output));
+  else  // not compiled twice
+    walk_to(cut(output, 0, std::numeric_limits<index>::max()));
   access.save_rows(shape.rows, first, last, held.data() + first, shape.columns);
 }
 
