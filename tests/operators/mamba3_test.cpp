@@ -210,6 +210,10 @@ TEST(Mamba3, HasAGradientWithoutTokens) {
 TEST(Mamba3, HasItsValuesChecked) {
   wane::testing::mamba3_problem<float> p({1, 6, 2, 4, 5});
   wane::check_values(p.make(0, 6));
+  p.D.values[1] = NAN;
+  support::expect_error({"D at batch 0, time 0, head 1"},
+                        [&] { wane::check_values(p.make(0, 6)); });
+  p.D.values[1] = 0;
   p.trapezoid.values[3] = NAN;
   support::expect_error({"trapezoid at batch 0, time 1, head 1, channel 0 is", "must be finite"},
                         [&] { wane::check_values(p.make(0, 6)); });
@@ -226,6 +230,8 @@ TEST(Mamba3, RefusesShapesThatDoNotFit) {
   support::expect_error(
       {"angle has channels 3; there must be at most half as many as rows of B, 4"},
       [&] { with([](auto& in) { in.angle.extent[3] = 3; }); });
+  support::expect_error({"angle has channels -1; there must be at most"},
+                        [&] { with([](auto& in) { in.angle.extent[3] = -1; }); });
   support::expect_error({"x has heads 3; they must be a multiple of those of delta, 2"}, [&] {
     with([](auto& in) { in.x.extent[2] = 3, in.B.extent[2] = in.C.extent[2] = 3; });
   });

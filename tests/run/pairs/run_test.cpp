@@ -216,7 +216,7 @@ TEST(Pair, LeavesPaddingAlone) {
 
 // Heads with fewer and with more outputs than a step holds on its stack.
 TEST(Pair, StepsThroughHeadsOfAnyWidth) {
-  for (index columns : {1023, 1024, 1025, 2500}) {
+  for (index columns : {1023, 2048, 2049, 2500}) {
     support::memory<double> const m(1, 3, 1, 2, columns);
     gla const memory(m.in(), m.decay.view());
     sum_of const op(memory, memory);

@@ -29,14 +29,15 @@ class mamba3_tokens {
     mamba_keys<Io>(in_.x, in_.B, in_.C);
     check_given("delta", in_.delta), check_given("angle", in_.angle);
     index const heads = in_.delta.extent[2], groups = in_.B.extent[2];
-    rank_ = heads > 0 ? in_.x.extent[2] / heads : 0;
+    require(heads > 0, "delta has heads ", heads, "; there must be 1 or more");
+    rank_ = in_.x.extent[2] / heads;
     require(rank_ > 0 && in_.x.extent[2] == heads * rank_, "x has heads ", in_.x.extent[2],
             "; they must be a multiple of those of delta, ", heads);
     require(groups % rank_ == 0 && heads % (groups / rank_) == 0, "B has groups ", groups,
             "; they must be ", rank_,
             ", the rank, times a number that divides the heads of delta, ", heads);
     group_ = heads / (groups / rank_);
-    require(2 * angles() <= rows(), "angle has channels ", angles(),
+    require(angles() >= 0 && 2 * angles() <= rows(), "angle has channels ", angles(),
             "; there must be at most half as many as rows of B, ", rows());
   }
 
@@ -65,13 +66,20 @@ class mamba3_tokens {
   void check_parameters() const { check_gate_parameters(gate_); }
   bool counts_positions() const { return wane::counts_positions(gate_); }
 
-  // See check_values.
+  // See check_values. The channels of a head are those of its ranks, one after the other.
   void each_number(place<> at, auto const& visit) const {
-    for (index r = 0; r < rank_; ++r) {
-      auto const B = raw(in_.B, in_.B_bias, at, r), C = raw(in_.C, in_.C_bias, at, r);
-      for (index i = 0; i < rows(); ++i) visit("B", i, B(i)), visit("C", i, C(i));
-      for (index j = 0; j < columns(); ++j) visit("x", j, in_.x.read(of_rank(at, r), j));
-    }
+    auto const all = [&](char const* name, index count, auto const& of) {
+      for (index r = 0; r < rank_; ++r)
+        for (index i = 0; i < count; ++i) visit(name, r * count + i, of(r, i));
+    };
+    auto const bias = [&](char const* name, view<widened<Io> const, 2> const& x) {
+      all(name, x.data ? rows() : 0, [&](index r, index i) { return x(at.head * rank_ + r, i); });
+    };
+    all("x", columns(), [&](index r, index j) { return in_.x.read(of_rank(at, r), j); });
+    all("B", rows(), [&](index r, index i) { return in_.B.read(group_of(at, r), i); });
+    all("C", rows(), [&](index r, index i) { return in_.C.read(group_of(at, r), i); });
+    bias("B_bias", in_.B_bias), bias("C_bias", in_.C_bias);
+    if (in_.D.data) visit("D", index{0}, in_.D(at.head));
     visit("delta", index{0}, in_.delta.read(at)), visit("trapezoid", index{0}, trapezoid(at));
     for (index n = 0; n < angles(); ++n) visit("angle", n, in_.angle.read(at, n));
     visit("log_decay", index{0}, gate_terms<Accumulate, Gate>(gate_, at).log_decay());
@@ -80,6 +88,9 @@ class mamba3_tokens {
  protected:
   WANE_INLINE place<> of_rank(place<> at, index r) const {
     return at.with_head(at.head * rank_ + r);
+  }
+  WANE_INLINE place<> group_of(place<> at, index r) const {
+    return at.with_head(at.head / group_ * rank_ + r);
   }
   WANE_INLINE Accumulate delta(place<> at) const {
     return static_cast<Accumulate>(in_.delta.read(at));
@@ -101,7 +112,7 @@ class mamba3_tokens {
   };
   raw_rows raw(sequence_view<Io const> const& x, view<widened<Io> const, 2> const& bias, place<> at,
                index r) const {
-    Io const* const own = x.element(at.with_head(at.head / group_ * rank_ + r), 0);
+    Io const* const own = x.element(group_of(at, r), 0);
     if (!bias.data) return {own, x.stride[3], &no_bias_, 0};
     return {own, x.stride[3], &bias(at.head * rank_ + r, index{0}), bias.stride[1]};
   }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+
 #include "wane/run/in_order/run.hpp"
 #include "wane/run/pairs/lent_passes.hpp"
 #include "wane/run/pairs/run.hpp"
@@ -38,7 +40,8 @@ void run_led(Op const& op, sequence_view<Out> const& output, run_options<State> 
   recurrence_shape shape = output_shape_of(op.second());
   index const walks = walks_of(shape, options);
   int const threads = threads_to_use(options.threads);
-  if (walks < threads || walks * shape.time * shape.columns <= leads_in_cache)
+  index const in_batch = std::min(walks, shape.batch * box_of(shape, options).heads);
+  if (walks < threads || in_batch * shape.time * shape.columns <= leads_in_cache)
     return run_with(held_outputs<T>(shape).view(), options);
   for_each_task(walks, threads, [&](index n) {
     recurrence_shape const one{1, shape.time, 1, 1, shape.columns};
@@ -69,7 +72,7 @@ struct led {
     run_led(op, output, options,
             [](auto const& part, auto const& y, auto const& own) { run_by_table(part, y, own); });
   }
-  // One token at a time. Allocates nothing up to 1024 leads a head.
+  // One token at a time. Allocates nothing up to 2048 leads a head.
   template <class Op, class Out, class State>
   static void step(Op const& op, walk const& w, sequence_view<Out> const& output,
                    view<State, 2> const& state) {

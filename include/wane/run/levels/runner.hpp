@@ -65,7 +65,7 @@ struct levels {
       run_by_table(level, y, own);
     });
   }
-  // One token at a time. Allocates nothing up to 1024 columns.
+  // One token at a time. Allocates nothing up to 2048 columns.
   template <class Op, class Out, class State>
   static void step(Op const& op, walk const& w, sequence_view<Out> const& output,
                    view<State, 2> const& state) {

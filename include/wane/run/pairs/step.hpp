@@ -22,7 +22,7 @@ class token_outputs {
   T operator()(index j) const { return (columns_ > few ? many_.data() : few_)[j]; }
 
  private:
-  static constexpr index few = 1024;
+  static constexpr index few = 2048;
   T* data() { return columns_ > few ? many_.data() : few_; }
 
   index columns_;
@@ -31,7 +31,7 @@ class token_outputs {
 };
 
 // One token of a pair: both parts take it into their parts of the state. Allocates nothing up to
-// 1024 outputs a head.
+// 2048 outputs a head.
 template <paired_recurrence Op, class State, class Write>
 void advance(Op const& op, place<> at, view<State, 2> state, Write const& write) {
   using T = accumulate_type<Op>;
