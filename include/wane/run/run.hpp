@@ -67,7 +67,8 @@ WANE_HOST_INLINE void run(Op const& op, sequence_view<Out> output,
 //
 // Takes the tokens of `op` into `state`, [B, H, rows, columns], and advances its positions; output
 // [B, T, H, columns] receives y. Allocates nothing, but for pairs, levels and memories that are
-// led with over 2048 outputs or leads a head. Throws wane::error, before anything is written, when a shape does not fit.
+// led with over 2048 outputs or leads a head. Throws wane::error, before anything is written, when
+// a shape does not fit.
 template <class Op, class Out = output_type<Op>, class State = accumulate_type<Op>>
 WANE_HOST_INLINE void step(Op const& op, sequence_view<Out> output, state_view<State> state,
                            step_options const& options = {}) {
