@@ -17,22 +17,6 @@ struct delta_inputs {
   impl::named<"strength", token_view<Io const>> strength = {};
 };
 
-}  // namespace wane
-
-namespace wane::impl {
-
-template <class Io>
-struct strength_of {
-  token_view<Io const> strength;
-  WANE_INLINE static void each(auto& of, auto const& visit) {
-    visit(of_tokens(), "strength", of.strength);
-  }
-};
-
-}  // namespace wane::impl
-
-namespace wane {
-
 // S_t = D S_{t-1} + beta_t k_t (v_t - k_t^T D S_{t-1})^T,   y_t = scale S_t^T q_t,   D = diag(e^g)
 //
 //   wane::delta_net<float> const memory({.query = q, .key = k, .value = v, .strength = beta},

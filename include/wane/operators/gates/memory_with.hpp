@@ -96,6 +96,15 @@ class memory_with : public gated_memory<Io, Gate, Accumulate> {
   Own own_;
 };
 
+// The further tensor of delta rules.
+template <class Io>
+struct strength_of {
+  token_view<Io const> strength;
+  WANE_INLINE static void each(auto& of, auto const& visit) {
+    visit(of_tokens(), "strength", of.strength);
+  }
+};
+
 // The layout of further tensors, or of their gradients.
 template <class Own>
 layout layout_of_own(auto const& of) {
