@@ -119,9 +119,9 @@ TEST(VlaHardInputs, StepAsksForNoMemory) {
   vla<float> const op(x.in(), {.refresh = {3, 1e-3}});
   wane::recurrent_state<float> state(op);
   wane::state_view<float> const view = state;
-  std::ptrdiff_t const before = support::asked.times;
+  std::ptrdiff_t const before = support::memory_taken.times;
   step(op, x.columns(x.y), view);
-  EXPECT_EQ(support::asked.times, before);
+  EXPECT_EQ(support::memory_taken.times, before);
 }
 
 // A float operator gives the same with a state in double as with one in float.

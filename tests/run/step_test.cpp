@@ -22,9 +22,9 @@ using wane::spectra::window_shape;
 template <class Op, class Out, class State>
 std::ptrdiff_t allocations_of_step(Op const& op, wane::sequence_view<Out> y,
                                    wane::state_view<State> state) {
-  std::ptrdiff_t const before = support::asked.times;
+  std::ptrdiff_t const before = support::memory_taken.times;
   wane::step(op, y, state);
-  return support::asked.times - before;
+  return support::memory_taken.times - before;
 }
 
 TEST(Step, AllocatesNothing) {

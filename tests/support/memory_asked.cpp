@@ -8,12 +8,13 @@
 
 namespace support {
 
-thread_local memory_asked asked;
+thread_local memory_asked memory_taken;
 
 // Not inlined: g++ would see std::free take what an operator gave.
 [[gnu::noinline]] static void* ask(std::size_t size, std::size_t alignment = 0) {
   auto const bytes = static_cast<std::ptrdiff_t>(size);
-  ++asked.times, asked.bytes += bytes, asked.largest = std::max(asked.largest, bytes);
+  ++memory_taken.times, memory_taken.bytes += bytes,
+      memory_taken.largest = std::max(memory_taken.largest, bytes);
   void* const memory =
       alignment == 0
           ? std::malloc(std::max<std::size_t>(size, 1))

@@ -9,6 +9,6 @@ namespace support {
 struct memory_asked {
   std::ptrdiff_t times = 0, bytes = 0, largest = 0;
 };
-extern thread_local memory_asked asked;
+extern thread_local memory_asked memory_taken;
 
 }  // namespace support

@@ -36,10 +36,10 @@ TEST(AlignedNumbers, AreHandedOver) {
 
 // How often memory is asked for by a call that takes and releases so many numbers.
 std::ptrdiff_t times_asked(wane::index count) {
-  std::ptrdiff_t const before = support::asked.times;
+  std::ptrdiff_t const before = support::memory_taken.times;
   aligned_numbers<float> const numbers(count);
   numbers.data()[count - 1] = 1;
-  return support::asked.times - before;
+  return support::memory_taken.times - before;
 }
 
 #ifndef WANE_ADDRESS_SANITIZER

@@ -148,11 +148,11 @@ TEST(Snapshots, TooOldAreAnErrorThatChangesNothing) {
 TEST(Snapshots, AllocateNothing) {
   pushed p(3);
   pushed::positions const back = {2, 3};
-  std::ptrdiff_t const before = support::asked.times;
+  std::ptrdiff_t const before = support::memory_taken.times;
   p.last.push(p.state);
   p.last.rollback_to(back, p.state);
   p.last.rollback(1, p.state);
-  EXPECT_EQ(support::asked.times, before);
+  EXPECT_EQ(support::memory_taken.times, before);
   EXPECT_GT(before, 0);
 }
 

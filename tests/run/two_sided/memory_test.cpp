@@ -21,10 +21,10 @@ std::ptrdiff_t bytes_on_this_thread(index tokens) {
   auto const op = p.make(0, tokens);
   std::vector<float> y(p.x.size());
   sequence_view<float> const output(y.data(), 1, tokens, 1, 2);
-  std::ptrdiff_t const before = support::asked.bytes;
+  std::ptrdiff_t const before = support::memory_taken.bytes;
   run_two_sided(op, op.future(), output, run_options<State>{.threads = 1});
   adjoint_two_sided(op, op.future(), output, p.gradients(), adjoint_options<State>{.threads = 1});
-  return support::asked.bytes - before;
+  return support::memory_taken.bytes - before;
 }
 
 // On a thread of its own, which has kept no memory of an earlier call.
@@ -47,11 +47,11 @@ TEST(TwoSidedMemory, OfAStreamIsThatOfItsWindow) {
   problem p({.batch = 1, .tokens = 20000, .heads = 1, .columns = 2, .width = 30});
   auto const op = p.make(0, 0);
   std::vector<float> y(p.x.size());
-  support::asked.largest = 0;
+  support::memory_taken.largest = 0;
   two_sided_stream stream(op, op.future(), 1);
   stream.push({p.x.data(), 1, 20000, 1, 2},
               sequence_view<float>(y.data(), 1, stream.ready(20000), 1, 2));
-  EXPECT_LT(support::asked.largest, 20000);  // bytes, an eighth of the outputs
+  EXPECT_LT(support::memory_taken.largest, 20000);  // bytes, an eighth of the outputs
 }
 
 }  // namespace
