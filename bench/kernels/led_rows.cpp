@@ -74,6 +74,7 @@ void add_mamba3(int ranks) {
     auto const p = std::make_shared<substep_problem>(512, 16, ranks, ranks);
     index const angles = p->size / 4;
     float* const angle = p->some(p->time * p->heads * angles, -0.3, 0.3);
+    float* const delta = p->some(p->time * p->heads, 1, 1);
     auto const loop = [p, ranks, angles, angle]<class T>(T, auto const& give) {
       for (index h = 0; h < p->heads; ++h) {
         matrix_of<T> s = matrix_of<T>::Zero(p->size, p->size),
@@ -85,7 +86,7 @@ void add_mamba3(int ranks) {
                   w = std::exp(static_cast<T>(p->decay[n]));
           s.noalias() += (T(1) - lambda) * b * x.transpose();
           for (index r = 0; r < ranks; ++r) {
-            b.col(r) = p->row<T>(p->key, n * ranks + r),
+            b.col(r) = p->row<T>(p->key, n * ranks + r);
             c.col(r) = p->row<T>(p->query, n * ranks + r);
             x.col(r) = p->row<T>(p->value, n * ranks + r);
           }
@@ -107,13 +108,12 @@ void add_mamba3(int ranks) {
       }
     };
     auto c = p->with(
-        [p, ranks, angles, angle,
-         ones = std::vector<float>(static_cast<std::size_t>(512 * 16), 1)] {
+        [p, ranks, angles, angle, delta] {
           index const T = p->time, H = p->heads, D = p->size;
           timed_run(mamba3({.x = {p->value, 1, T, H * ranks, D},
                             .B = {p->key, 1, T, H * ranks, D},
                             .C = {p->query, 1, T, H * ranks, D},
-                            .delta = {ones.data(), 1, T, H},
+                            .delta = {delta, 1, T, H},
                             .trapezoid = {p->strength, 1, T, H},
                             .angle = {angle, 1, T, H, angles}},
                            token_view<float const>(p->decay, 1, T, H)),

@@ -21,10 +21,12 @@ Options of_walk(recurrence_shape const& shape, Options options, index n) {
   return options;
 }
 
+// The most numbers of leads that are held at once where every thread has a walk of its own.
+inline constexpr index leads_in_cache = 1 << 20;
+
 // Calls run(part, output, options) for the leader and for the memory, and lets them share the
 // leads, B T H C numbers. Where these do not fit a cache and every thread has a walk of its own, it
 // takes one walk at a time and holds the T C of it.
-inline constexpr index leads_in_cache = 1 << 20;
 template <led_memory Op, class Out, class State, class Run>
 void run_led(Op const& op, sequence_view<Out> const& output, run_options<State> const& options,
              Run const& run) {
@@ -37,7 +39,7 @@ void run_led(Op const& op, sequence_view<Out> const& output, run_options<State> 
         own, [&](auto const& s) { return op.state_of_first(s); },
         [&](auto const& part) { run(op.led_by(leads), output, part); });
   };
-  recurrence_shape shape = output_shape_of(op.second());
+  recurrence_shape const shape = output_shape_of(op.second());
   index const walks = walks_of(shape, options);
   int const threads = threads_to_use(options.threads);
   index const in_batch = std::min(walks, shape.batch * box_of(shape, options).heads);
