@@ -3,6 +3,7 @@
 #pragma once
 
 #include "wane/operators/gates/gated.hpp"
+#include "wane/operators/parts/fenwick_level.hpp"
 
 namespace wane {
 
@@ -95,24 +96,18 @@ class log_linear : public impl::gated_memory<Io, Gate, Accumulate> {
 
     // The level of rows of the state, and the rows of a key that they are.
     template <class Rows>
-    struct level {
-      index number, token;
+    struct level : impl::fenwick_level {
       Rows row;
-
-      // Whether the level is read by this token, or is written.
-      WANE_INLINE bool is_read() const { return token >> (number - 1) & 1; }
-      // Whether this token begins the level anew.
-      WANE_INLINE bool begins() const { return (token & ((index(1) << number) - 1)) == 0; }
     };
     template <class Rows>
     WANE_INLINE level<Rows> level_of(Rows i) const {
       index const K = op.keys();
       if constexpr (std::integral<Rows>) {
-        return {i / K + 1, where.position - 1, i % K};
+        return {{i / K + 1, where.position - 1}, i % K};
       } else {
         index const number = i.first / K;
         i.first -= number * K;
-        return {number + 1, where.position - 1, i};
+        return {{number + 1, where.position - 1}, i};
       }
     }
   };

@@ -7,6 +7,7 @@
 #include "wane/core/recurrence/gradient.hpp"
 #include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/core/recurrence/row_lanes.hpp"
+#include "wane/operators/parts/fenwick_level.hpp"
 #include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane::impl {
@@ -15,7 +16,7 @@ namespace wane::impl {
 template <class Op>
 using io_of = typename decltype(Op::gradients::query)::value_type;
 
-// One level of a memory: 2^(number-1) tokens write it, and the next 2^(number-1) read it.
+// One level of a memory, level 1 or above.
 template <class Op>
 class level_of : public Op {
   using T = typename Op::accumulate;
@@ -55,10 +56,10 @@ class level_of : public Op {
     }
   };
   WANE_INLINE token at(place<> where) const {
-    index const t = where.position - 1;
-    bool const reads = t >> (number_ - 1) & 1;
+    fenwick_level const level{number_, where.position - 1};
+    bool const reads = level.is_read();
     return {Op::at(where), reads ? static_cast<T>(scale_.read(where, number_)) : T(0), reads,
-            (t & ((index{1} << number_) - 1)) == 0};
+            level.begins()};
   }
 
   // Gradients of the terms of the memory's tokens, to which every level adds its own.
