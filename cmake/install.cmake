@@ -1,7 +1,9 @@
-# The installed package: headers, targets, and the config file that find_package(wane) reads.
+# The installed package: headers, targets, the config file that find_package(wane) reads, and that
+# of pkg-config. Components are wane-dev, this, and wane-tools, the programs of bench/.
 # SPDX-License-Identifier: MIT
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME wane-dev)
 
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/wane)
 configure_package_config_file(
@@ -17,4 +19,12 @@ install(EXPORT wane NAMESPACE wane:: FILE wane-targets.cmake DESTINATION ${packa
 install(
   FILES ${PROJECT_BINARY_DIR}/wane-config.cmake ${PROJECT_BINARY_DIR}/wane-config-version.cmake
   DESTINATION ${package_dir})
+
+# pkg-config finds the headers from where wane.pc lies, so that an installed tree may be moved.
+set(pc_dir ${CMAKE_INSTALL_FULL_DATADIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${pc_dir} OUTPUT_VARIABLE pc_prefix)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
+  OUTPUT_VARIABLE pc_include)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/wane.pc.in ${PROJECT_BINARY_DIR}/wane.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/wane.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
