@@ -1,0 +1,27 @@
+# The Debian packages are unpacked into a folder; wane-tools only where its programs were built.
+# SPDX-License-Identifier: MIT
+set(packages wane-dev wane-tools)
+set(options -D CPACK_DEBIAN_COMPRESSION_TYPE=none)
+if(NOT EXISTS ${BUILD}/bench/wane-spectra)
+  set(packages wane-dev)
+  list(APPEND options -D CPACK_COMPONENTS_ALL=wane-dev)
+endif()
+# With Ninja cpack packs what was built; with make it would build all first.
+run(cpack -G DEB --config ${BUILD}/CPackConfig.cmake -B ${folder} -D CPACK_CMAKE_GENERATOR=Ninja
+  ${options})
+run(dpkg-deb -f ${folder}/wane-dev_${VERSION}_all.deb Architecture Depends)
+if(NOT output MATCHES "Architecture: all" OR NOT output MATCHES "libboost-dev.*libeigen3-dev")
+  message(FATAL_ERROR "wane-dev is for ${output}")
+endif()
+foreach(package IN LISTS packages)
+  file(GLOB file ${folder}/${package}_${VERSION}_*.deb)
+  run(dpkg-deb -x ${file} ${folder}/root)
+  if(NOT EXISTS ${folder}/root/usr/share/doc/${package}/copyright)
+    message(FATAL_ERROR "${package} lacks its licence")
+  endif()
+endforeach()
+if("wane-tools" IN_LIST packages)
+  run(${folder}/root/usr/bin/wane-spectra --help)
+endif()
+check_headers(${folder}/root/usr/include)
+build_consumer(find_package -DCMAKE_PREFIX_PATH=${folder}/root/usr)
