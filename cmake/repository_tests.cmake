@@ -18,7 +18,7 @@ add_test(NAME headers_alone COMMAND ${CMAKE_COMMAND}
 set(names layers layers.each_rule_bites public_names public_names.each_form_is_seen format
   packages headers_alone)
 
-foreach(way find_package add_subdirectory fetch_content pkg_config deb)
+foreach(way find_package add_subdirectory fetch_content pkg_config deb conan vcpkg)
   add_test(NAME consumer.${way} COMMAND ${CMAKE_COMMAND}
     -DWAY=${way} -DSOURCE=${PROJECT_SOURCE_DIR} -DBUILD=${PROJECT_BINARY_DIR}
     -DCOMPILER=${CMAKE_CXX_COMPILER} -DGENERATOR=${CMAKE_GENERATOR} -DVERSION=${PROJECT_VERSION}

@@ -1,0 +1,45 @@
+# The portfile of vcpkg is run with stand-ins for vcpkg's functions, which do what its documents say;
+# the package has its place in vcpkg's tree, not in CMake's.
+# SPDX-License-Identifier: MIT
+set(port ${SOURCE}/cmake/ports/vcpkg)
+file(READ ${port}/vcpkg.json manifest)
+string(JSON version GET "${manifest}" version)
+if(NOT version STREQUAL VERSION)
+  message(FATAL_ERROR "cmake/ports/vcpkg/vcpkg.json has version ${version} instead of ${VERSION}")
+endif()
+
+set(PORT wane)
+set(CURRENT_PACKAGES_DIR ${folder}/packages)
+function(vcpkg_cmake_configure)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "SOURCE_PATH" "OPTIONS")
+  run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${arg_SOURCE_PATH} -B ${folder}/release ${arg_OPTIONS}
+    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release
+    -DCMAKE_INSTALL_PREFIX=${CURRENT_PACKAGES_DIR})
+endfunction()
+function(vcpkg_cmake_install)
+  run(${CMAKE_COMMAND} --build ${folder}/release --target install)
+endfunction()
+function(vcpkg_cmake_config_fixup)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "CONFIG_PATH" "")
+  file(GLOB files ${CURRENT_PACKAGES_DIR}/${arg_CONFIG_PATH}/*)
+  foreach(file IN LISTS files)
+    # One folder less between the file and the prefix.
+    file(READ ${file} text)
+    string(REPLACE "/../../../\"" "/../../\"" text "${text}")
+    set(up "get_filename_component(_IMPORT_PREFIX \"\${_IMPORT_PREFIX}\" PATH)\n")
+    string(REPLACE "${up}${up}${up}" "${up}${up}" text "${text}")
+    cmake_path(GET file FILENAME name)
+    file(WRITE ${CURRENT_PACKAGES_DIR}/share/${PORT}/${name} "${text}")
+  endforeach()
+  file(REMOVE_RECURSE ${CURRENT_PACKAGES_DIR}/share/cmake)
+endfunction()
+function(vcpkg_fixup_pkgconfig)
+endfunction()
+function(vcpkg_install_copyright)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "FILE_LIST")
+  file(COPY_FILE ${arg_FILE_LIST} ${CURRENT_PACKAGES_DIR}/share/${PORT}/copyright)
+endfunction()
+include(${port}/portfile.cmake)
+
+check_headers(${CURRENT_PACKAGES_DIR}/include)
+build_consumer(find_package -DCMAKE_PREFIX_PATH=${CURRENT_PACKAGES_DIR})
