@@ -61,6 +61,11 @@ need 0 g++ make cmake libcli11-dev
 asked 'install .* g++ make libcli11-dev$' 2
 asked 'update$' 1
 
+case="root, no venv and no cmake, which is not asked for"
+new_machine; user 0; fake python3 'exit 1'; fake apt-get ''
+need 0 python3-venv
+asked 'install .* python3-venv$' 1
+
 case="root, no network"
 new_machine; user 0; cmake_is 3.25.1; fake apt-get 'exit 100'
 need 2 g++
