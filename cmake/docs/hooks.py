@@ -16,8 +16,9 @@ import reference
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[)#])")
 LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp"}
+TABLES_OF_NAMES = ("call", "function", "map", "memory", "name", "operator", "")  # first headings
 MOON = Path(material.__file__).parent / "templates/.icons/material/moon-waning-crescent.svg"
-headers = {}  # "run/run.hpp": ["run", "step"], as docs/reference.md lists them
+headers = {}  # "run/run.hpp": {"run": {"wane"}, "step": {"wane"}}, names and their namespaces
 
 
 def relative(target, page):
@@ -45,55 +46,54 @@ def source_page(path):
 
 
 def examples_page(paths):
-    """A list of the examples, each with the first sentence of its first comment."""
+    """The examples, each with the first sentence of its first comment."""
     rows = []
     for path in paths:
-        comment = (ROOT / path).read_text().split("// SPDX")[0].replace("\n//", "").removeprefix("//")
-        about = re.split(r"(?<=[.:;])\s", comment.strip())[0].rstrip(".:;")
+        about = reference.read((ROOT / path).read_text())[0].split(". ")[0].rstrip(".")
         rows.append(f"| [`{Path(path).name}`](../{path}) | {reference.escaped(about)} |")
     return "# Examples\n\n| example | what it shows |\n| --- | --- |\n" + "\n".join(rows) + "\n"
 
 
-def header_page(path):
+def header_page(path, listed):
     at = f"docs/reference/{path}.md"
-    text, names = reference.page(path, (ROOT / "include/wane" / path).read_text(),
-                                 relative(f"include/wane/{path}", at))
-    if set(names) != set(headers[path]):
-        raise PluginError(f"{path} declares {names}, docs/reference.md lists {headers[path]}")
-    return text
+    text, headers[path] = reference.page(path, (ROOT / "include/wane" / path).read_text(),
+                                         relative(f"include/wane/{path}", at))
+    if set(headers[path]) != set(listed):
+        raise PluginError(f"{path} declares {[*headers[path]]}, docs/reference.md lists {listed}")
+    return at, text
 
 
 def on_files(files, config):
-    headers.clear()
-    pages = {"Reference": [], "Umbrellas": []}
-    for heading, header, name in re.findall(r"(?m)^## (\w+)|^### `(.*)`|^\| `(\w+)` \|",
+    sections, listed = {}, {}
+    for heading, header, name in re.findall(r"(?m)^## (.*)|^### `(.*)`|^\| `(\w+)` \|",
                                             (ROOT / "docs/reference.md").read_text()):
         if heading:
-            section = heading
-            pages.setdefault(section, [])
+            sections[heading] = section = []
         elif header:
-            headers[header] = []
-            pages[section].append({header.partition("/")[2] or header: f"docs/reference/{header}.md"})
+            listed[header] = names = []
+            section.append({re.sub(r"^\w+/", "", header): f"docs/reference/{header}.md"})
         else:
-            headers[list(headers)[-1]].append(name)
-    examples = sorted(f"examples/{path.name}" for path in ROOT.glob("examples/*.c*")
-                      if path.suffix in LANGUAGES)
-    made = {"docs/examples.md": examples_page(examples)}
-    made |= {f"docs/reference/{header}.md": header_page(header) for header in headers}
-    sources = {*examples, *sources_linked(), *(f"include/wane/{header}" for header in headers)}
-    made |= {f"{path}.md": source_page(path) for path in sorted(sources)}
+            names.append(name)
+    reference_pages = next(entry["Reference"] for entry in config.nav if "Reference" in entry)
+    reference_pages += [{heading: pages} for heading, pages in sections.items()]
 
-    of_docs = [f for f in files if f.src_dir == config.docs_dir]
-    site = Files([f for f in files if f.src_dir != config.docs_dir])
-    for path in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", *(f"docs/{f.src_uri}" for f in of_docs)]:
+    headers.clear()
+    made = dict(header_page(header, names) for header, names in listed.items())
+    examples = sorted(f"examples/{path.name}" for path in ROOT.glob("examples/*")
+                      if path.suffix in LANGUAGES)
+    made["docs/examples.md"] = examples_page([each for each in examples if not each.endswith(".hpp")])
+    for path in sorted({*examples, *sources_linked(), *(f"include/wane/{each}" for each in headers)}):
+        made[f"{path}.md"] = source_page(path)
+
+    documents = [f"docs/{file.src_uri}" for file in files if file.src_dir == config.docs_dir]
+    site = Files(file for file in files if file.src_dir != config.docs_dir)
+    for path in ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", *documents]:
         site.append(placed(File(path, str(ROOT), config.site_dir, False)))
     for path, text in made.items():
         site.append(placed(File.generated(config, path, content=text)))
-    site.append(File("wane.css", str(Path(__file__).parent), config.site_dir, False))
+    for path in ["wane.css", "iframe-worker.js"]:
+        site.append(File(path, str(Path(__file__).parent), config.site_dir, False))
     site.append(File.generated(config, "moon.svg", content=MOON.read_text()))
-
-    listed = next(entry for entry in config.nav if "Reference" in entry)["Reference"]
-    listed[1:] = [{section: entries} for section, entries in pages.items() if entries]
     return site
 
 
@@ -120,32 +120,57 @@ def on_page_markdown(markdown, page, config, files):
     return markdown
 
 
+def entry_of(name, spaces, page):
+    """The link from a page to a name on another, in the first of these namespaces that has it."""
+    for space in spaces:
+        for header, names in headers.items():
+            if space in names.get(name, ()) and page != f"reference/{header}.html":
+                return relative(f"reference/{header}.html#{name}", page)
+    return None
+
+
 def on_page_content(content, page, config, files):
-    """Names in the first column of a table, and headers anywhere, lead to the reference."""
+    """Names of wane in code and in the first column of tables, and names of headers, become links."""
     here = page.file.dest_uri
-    if here.startswith("reference"):
-        return content
+    of_reference = here.startswith("reference/")
+    spaces = ["wane", "wane::cuda", "wane::spectra", "wane::testing"]
+    if here.startswith("reference/spectra/"):
+        spaces.insert(0, "wane::spectra")
+
+    def link(to, text):
+        return f'<a href="{to}">{text}</a>' if to else text
 
     def to_header(code):
-        path = code[1].removeprefix("wane/")
-        if path not in headers:
-            return code[0]
-        return f'<a href="{relative(f"reference/{path}.html", here)}">{code[0]}</a>'
+        header = code[1].removeprefix("wane/")
+        return link(relative(f"reference/{header}.html", here), code[0]) if header in headers else code[0]
 
     def to_name(code):
-        spectra = "spectra" in heading.lower()
-        for header in sorted(headers, key=lambda h: (h.startswith("spectra") != spectra, "cuda" in h)):
-            if code[1] in headers[header]:
-                return f'<a href="{relative(f"reference/{header}.html", here)}#{code[1]}">{code[0]}</a>'
-        return code[0]
+        return link(entry_of(code[1], spaces, here), code[0])
 
-    heading, parts = "", re.split(r"(<h2.*?</h2>|<tr>\s*<td>.*?</td>|<a .*?</a>|<pre.*?</pre>)", content, flags=re.S)
+    def to_name_in_code(found):
+        space = html.unescape(re.sub(r"<.*?>", "", found[1])).removesuffix("::")
+        if space.startswith("wane"):
+            to = entry_of(found[3], [space], here)
+        elif space or not of_reference or "_" not in found[3]:
+            to = None  # may be a variable or a member
+        else:
+            to = entry_of(found[3], spaces, here)
+        return found[1] + link(to, found[2])
+
+    of_names = False
+    parts = re.split(r"(<h[123] .*?</h[123]>|<pre.*?</pre>|<thead>.*?</thead>|<tr>\s*<td>.*?</td>|<a .*?</a>)",
+                     content, flags=re.S)
     for number, part in enumerate(parts):
-        if part.startswith("<h2"):
-            heading = part
-        elif part.startswith("<tr"):
-            if "<a " not in part:
-                parts[number] = re.sub(r"<code>(\w+)</code>", to_name, part)
-        elif not part.startswith(("<a ", "<pre")):
+        if part.startswith("<pre"):
+            parts[number] = re.sub(r'((?:<span class="\w+">\w+</span><span class="o">::</span>)*)'
+                                   r'(?<!<span class="p">\.</span>)'
+                                   r'(<span class="n[cf]?">(\w+)</span>)', to_name_in_code, part)
+        elif part.startswith("<h2"):
+            spaces.sort(key=lambda space: (space == "wane::spectra") != ("spectra" in part.lower()))
+        elif part.startswith("<thead"):
+            of_names = re.search("<th.*?>(.*?)</th>", part)[1] in TABLES_OF_NAMES
+        elif part.startswith("<tr") and of_names and "<a " not in part:
+            parts[number] = re.sub(r"<code>(\w+)</code>", to_name, part)
+        elif not part.startswith(("<a ", "<h")):
             parts[number] = re.sub(r"<code>([\w/]+\.(?:hpp|cuh))</code>", to_header, part)
     return "".join(parts)

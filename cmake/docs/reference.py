@@ -190,7 +190,7 @@ def read(text):
 
 
 def page(path, text, source):
-    """(the page of include/wane/<path>, its names); `source` is the link to the header itself."""
+    """(the page of include/wane/<path>, {name: its namespaces}); `source` is the link to the header."""
     about, notes, names = read(text)
     spaces = sorted({entry[0] for entries in names.values() for entry in entries})
     out = [f"# {path}", escaped(about),
@@ -201,4 +201,5 @@ def page(path, text, source):
         out.append(f"## `{name}`")
         for _, comment, code in entries:
             out += [prose(comment), f"```cpp\n{code}\n```"]
-    return "\n\n".join(filter(None, out)) + "\n", list(names)
+    return ("\n\n".join(filter(None, out)) + "\n",
+            {name: {entry[0] for entry in entries} for name, entries in names.items()})
