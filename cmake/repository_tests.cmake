@@ -1,4 +1,5 @@
-# Tests of the repository itself, label repository: layers, names, format, headers, consumers.
+# Tests of the repository itself, label repository: layers, names, links, format, packages, headers,
+# consumers.
 # SPDX-License-Identifier: MIT
 set(scripts ${PROJECT_SOURCE_DIR}/cmake)
 
@@ -10,13 +11,17 @@ add_test(NAME public_names COMMAND ${CMAKE_COMMAND}
   -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_public.cmake)
 add_test(NAME public_names.each_form_is_seen COMMAND ${CMAKE_COMMAND}
   -DFOLDER=${PROJECT_BINARY_DIR}/planted_names -P ${scripts}/check_public_test.cmake)
+add_test(NAME links COMMAND ${CMAKE_COMMAND}
+  -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_links.cmake)
+add_test(NAME links.each_fault_is_seen COMMAND ${CMAKE_COMMAND}
+  -DFOLDER=${PROJECT_BINARY_DIR}/planted_links -P ${scripts}/check_links_test.cmake)
 add_test(NAME format COMMAND ${CMAKE_COMMAND}
   -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_format.cmake)
 add_test(NAME packages COMMAND sh ${scripts}/packages_test.sh)
 add_test(NAME headers_alone COMMAND ${CMAKE_COMMAND}
   --build ${PROJECT_BINARY_DIR} --target all_verify_interface_header_sets)
-set(names layers layers.each_rule_bites public_names public_names.each_form_is_seen format
-  packages headers_alone)
+set(names layers layers.each_rule_bites public_names public_names.each_form_is_seen links
+  links.each_fault_is_seen format packages headers_alone)
 
 foreach(way find_package add_subdirectory fetch_content pkg_config deb conan vcpkg)
   add_test(NAME consumer.${way} COMMAND ${CMAKE_COMMAND}
