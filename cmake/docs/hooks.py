@@ -55,25 +55,26 @@ def examples_page(paths):
 
 
 def header_page(path, listed):
+    """(its place, its text); `listed` says what each of its names is."""
     at = f"docs/reference/{path}.md"
     text, headers[path] = reference.page(path, (ROOT / "include/wane" / path).read_text(),
-                                         relative(f"include/wane/{path}", at))
+                                         relative(f"include/wane/{path}", at), listed)
     if set(headers[path]) != set(listed):
-        raise PluginError(f"{path} declares {[*headers[path]]}, docs/reference.md lists {listed}")
+        raise PluginError(f"{path} declares {[*headers[path]]}, docs/reference.md lists {[*listed]}")
     return at, text
 
 
 def on_files(files, config):
     sections, listed = {}, {}
-    for heading, header, name in re.findall(r"(?m)^## (.*)|^### `(.*)`|^\| `(\w+)` \|",
-                                            (ROOT / "docs/reference.md").read_text()):
+    rows = r"(?m)^## (.*)|^### `(.*)`|^\| `(\w+)` \| (.*) \|"
+    for heading, header, name, about in re.findall(rows, (ROOT / "docs/reference.md").read_text()):
         if heading:
             sections[heading] = section = []
         elif header:
-            listed[header] = names = []
+            listed[header] = names = {}
             section.append({re.sub(r"^\w+/", "", header): f"docs/reference/{header}.md"})
         else:
-            names.append(name)
+            names[name] = about
     reference_pages = next(entry["Reference"] for entry in config.nav if "Reference" in entry)
     reference_pages += [{heading: pages} for heading, pages in sections.items()]
 
@@ -130,7 +131,7 @@ def entry_of(name, spaces, page):
 
 
 def on_page_content(content, page, config, files):
-    """Names of wane in code and in the first column of tables, and names of headers, become links."""
+    """Names of wane in code and in the first column of tables, headers and documents become links."""
     here = page.file.dest_uri
     of_reference = here.startswith("reference/")
     spaces = ["wane", "wane::cuda", "wane::spectra", "wane::testing"]
@@ -140,9 +141,12 @@ def on_page_content(content, page, config, files):
     def link(to, text):
         return f'<a href="{to}">{text}</a>' if to else text
 
-    def to_header(code):
-        header = code[1].removeprefix("wane/")
-        return link(relative(f"reference/{header}.html", here), code[0]) if header in headers else code[0]
+    def to_page(found):
+        document, header = found[1], found[2]
+        if header in headers:
+            return link(relative(f"reference/{header}.html", here), found[0])
+        there = document and (ROOT / f"docs/{document}.md").is_file()
+        return link(there and relative(f"{document}.html", here), found[0])
 
     def to_name(code):
         return link(entry_of(code[1], spaces, here), code[0])
@@ -172,5 +176,6 @@ def on_page_content(content, page, config, files):
         elif part.startswith("<tr") and of_names and "<a " not in part:
             parts[number] = re.sub(r"<code>(\w+)</code>", to_name, part)
         elif not part.startswith(("<a ", "<h")):
-            parts[number] = re.sub(r"<code>([\w/]+\.(?:hpp|cuh))</code>", to_header, part)
+            parts[number] = re.sub(r"(?<![\w/.])(?:docs/([\w/-]+)\.md|(?:wane/)?([\w/]+\.(?:hpp|cuh)))\b",
+                                   to_page, part)
     return "".join(parts)

@@ -8,8 +8,11 @@ import itertools
 import re
 import textwrap
 
-MACROS = re.compile(r"\b(?:WANE_(?:HOST_DEVICE|DEVICE|HOST_INLINE|INLINE|NOINLINE)|inline) ")
+MACROS = re.compile(r"\b(?:WANE_(?:HOST_DEVICE|DEVICE|HOST_INLINE|INLINE|NOINLINE)|inline)\b ?")
 KEYWORDS = ("requires", "noexcept", "decltype", "alignas", "explicit", "__launch_bounds__")
+COLUMNS = re.compile(r"\S {3,}\S")
+EQUATION = re.compile(r"\w+_(\w|\{.*?\}) (=|<-) (?!.*[a-z]{2} [a-z]{2,} [a-z]{2})")
+CODE = re.compile(r"(?m)[;{]$|//|::")
 RUNNERS_SIDE = ("token", "sink")  # classes of an operator that runners use, shown by name alone
 
 
@@ -103,9 +106,9 @@ def signature(code):
     for colon in re.finditer(r"[()]|(?<!:):(?!:)", structure(head)):
         depth += {"(": 1, ")": -1}.get(colon[0], 0)
         if colon[0] == ":" and depth == 0:
-            head = head[: colon.start()].rstrip()
+            head = head[: colon.start()]
             break
-    return head + ";"
+    return re.sub(r"\s*(//.*)?$", "", head) + ";"
 
 
 def without_macros(code):
@@ -119,7 +122,7 @@ def without_macros(code):
             shift = 0
         cut = MACROS.sub("", line)
         shift += len(line) - len(cut)
-        lines.append(cut)
+        lines.append(cut.rstrip())
     return "\n".join(lines)
 
 
@@ -147,16 +150,18 @@ def shown(code):
 
 
 def prose(comment):
-    """Comment lines as Markdown. A line that is indented is code, one in columns a formula, and a
-    line that ends early ends there on the page too."""
+    """Comment lines as Markdown. A line that is indented is code, one in columns a formula, and so is
+    an equation next to one of these; a line that ends early ends there on the page too."""
     lines = [re.sub(r"^// ?", "", line) for line in comment]
-    kinds = ["code" if re.match(r"\s", line) else "text" if re.search(r"\S {3,}\S", line) else ""
-             for line in lines]
+    kinds = ["code" if line[:1] == " " else "text" if COLUMNS.search(line) else "" for line in lines]
+    for at, line in enumerate(lines):
+        if EQUATION.match(line) and any(kinds[max(at - 1, 0) : at + 2]):
+            kinds[at] = "text"
     out = []
     for kind, group in itertools.groupby(zip(kinds, lines), lambda pair: pair[0]):
         block = [line for _, line in group]
         if kind:
-            language = "cpp" if kind == "code" and re.search(r"[;{]", "".join(block)) else "text"
+            language = "cpp" if kind == "code" and CODE.search("\n".join(block)) else "text"
             out += ["", f"```{language}", textwrap.dedent("\n".join(block)), "```", ""]
         else:
             out += [escaped(line) + ("  " if re.search(r"[.:]$", line) and len(line) < 80 else "")
@@ -189,8 +194,9 @@ def read(text):
     return about, notes, names
 
 
-def page(path, text, source):
-    """(the page of include/wane/<path>, {name: its namespaces}); `source` is the link to the header."""
+def page(path, text, source, known):
+    """(the page of include/wane/<path>, {name: its namespaces}). `source` is the link to the header;
+    `known` says what a name is, for those without a comment."""
     about, notes, names = read(text)
     spaces = sorted({entry[0] for entries in names.values() for entry in entries})
     out = [f"# {path}", escaped(about),
@@ -199,7 +205,12 @@ def page(path, text, source):
     out += map(prose, notes)
     for name, entries in names.items():
         out.append(f"## `{name}`")
-        for _, comment, code in entries:
-            out += [prose(comment), f"```cpp\n{code}\n```"]
+        if name in known and not any(comment for _, comment, _ in entries):
+            out.append(known[name][:1].upper() + known[name][1:] + ".")
+        for number, (_, comment, code) in enumerate(entries):
+            if number and not comment:
+                out[-1] = f"{out[-1][:-4]}\n\n{code}\n```"
+            else:
+                out += [prose(comment), f"```cpp\n{code}\n```"]
     return ("\n\n".join(filter(None, out)) + "\n",
             {name: {entry[0] for entry in entries} for name, entries in names.items()})
