@@ -20,7 +20,7 @@ if ! cmp -s cmake/docs/requirements.txt "$installed"; then
 fi
 
 wane_stage "build out/site"
-NO_MKDOCS_2_WARNING=1 "$programs/mkdocs" build --strict --quiet --config-file cmake/docs/mkdocs.yml
+NO_MKDOCS_2_WARNING=1 "$programs/mkdocs" build --strict --config-file cmake/docs/mkdocs.yml
 "$programs/python" cmake/docs/check_site.py out/site
 wane_end_stage
 printf '\nThe first page is %s\n' "$PWD/out/site/index.html"
