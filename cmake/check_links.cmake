@@ -1,5 +1,5 @@
-# Fails when a link of README.md, CHANGELOG.md, CONTRIBUTING.md or docs/ to a file of the repository,
-# or to a heading of one of these documents, leads nowhere.
+# Fails when a link of README.md, CHANGELOG.md, CONTRIBUTING.md or docs/ leads to no file of the
+# repository, or to no heading of a document.
 # cmake -DROOT=<repository> -P check_links.cmake
 # SPDX-License-Identifier: MIT
 cmake_minimum_required(VERSION 3.25)

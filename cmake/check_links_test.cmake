@@ -18,7 +18,7 @@ function(expect code links)
   endif()
 endfunction()
 
-expect(0 "[a](docs/other.md), ![b](examples/one.cpp); [c](#a-heading) [d](https://example.org/none)")
+expect(0 "[a](docs/other.md), ![b](examples/one.cpp); [c](#a-heading) [d](https://example.org)")
 expect(0 "[a](docs/other.md#name-of-two_words-x-y) [b](docs)")
 expect(1 "[a](docs/none.md)")
 expect(1 "[a](other.md), [b](docs/other.md)")

@@ -15,12 +15,14 @@ if ! cmp -s cmake/docs/requirements.txt "$installed"; then
   python3 -m venv --clear build/docs
   "$programs/python" -m pip install --disable-pip-version-check --retries 1 \
     -r cmake/docs/requirements.txt >build/docs/pip.log 2>&1 ||
-    wane_stop "PyPI does not give the packages of cmake/docs/requirements.txt: build/docs/pip.log says why; try again where it can be reached"
+    wane_stop "could not install the packages of cmake/docs/requirements.txt from PyPI:" \
+      "build/docs/pip.log says why; try again where PyPI can be reached"
   cp cmake/docs/requirements.txt "$installed"
 fi
 
 wane_stage "build out/site"
-NO_MKDOCS_2_WARNING=1 "$programs/mkdocs" build --strict --config-file cmake/docs/mkdocs.yml
+export PYTHONDONTWRITEBYTECODE=1 NO_MKDOCS_2_WARNING=1
+"$programs/mkdocs" build --strict --config-file cmake/docs/mkdocs.yml
 "$programs/python" cmake/docs/check_site.py out/site
 wane_end_stage
 printf '\nThe first page is %s\n' "$PWD/out/site/index.html"

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-LOADED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src", "image": "href"}
+LOADED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
 
 
 class Page(HTMLParser):

@@ -2,7 +2,6 @@
 each header with public names has a page of its own, to which the names in tables lead.
 SPDX-License-Identifier: MIT
 """
-import html
 import posixpath
 import re
 from pathlib import Path
@@ -34,15 +33,17 @@ def placed(file):
 
 def sources_linked():
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
-    links = {(page.parent / link).resolve() for page in pages for link in LINK.findall(page.read_text())}
-    return sorted(link.relative_to(ROOT).as_posix() for link in links
-                  if link.suffix not in (".md", ".svg") and link.is_file())
+    links = {(page.parent / link).resolve()
+             for page in pages for link in LINK.findall(page.read_text())}
+    return [link.relative_to(ROOT).as_posix() for link in links
+            if link.suffix not in (".md", ".svg") and link.is_file()]
 
 
 def source_page(path):
     """A source as a page of code, which search leaves out."""
-    return (f"---\nsearch:\n  exclude: true\n---\n# {path}\n\n````{LANGUAGES.get(Path(path).suffix, 'text')}\n"
-            f"{(ROOT / path).read_text()}````\n")
+    language = LANGUAGES.get(Path(path).suffix, "text")
+    return (f"---\nsearch:\n  exclude: true\n---\n# {path}\n\n"
+            f"````{language}\n{(ROOT / path).read_text()}````\n")
 
 
 def examples_page(paths):
@@ -60,7 +61,7 @@ def header_page(path, listed):
     text, headers[path] = reference.page(path, (ROOT / "include/wane" / path).read_text(),
                                          relative(f"include/wane/{path}", at), listed)
     if set(headers[path]) != set(listed):
-        raise PluginError(f"{path} declares {[*headers[path]]}, docs/reference.md lists {[*listed]}")
+        raise PluginError(f"{path} has {[*headers[path]]}, docs/reference.md lists {[*listed]}")
     return at, text
 
 
@@ -80,10 +81,9 @@ def on_files(files, config):
 
     headers.clear()
     made = dict(header_page(header, names) for header, names in listed.items())
-    examples = sorted(f"examples/{path.name}" for path in ROOT.glob("examples/*")
-                      if path.suffix in LANGUAGES)
-    made["docs/examples.md"] = examples_page([each for each in examples if not each.endswith(".hpp")])
-    for path in sorted({*examples, *sources_linked(), *(f"include/wane/{each}" for each in headers)}):
+    examples = [f"examples/{path.name}" for path in sorted(ROOT.glob("examples/*.[chu]*"))]
+    made["docs/examples.md"] = examples_page([path for path in examples if path[-4:] != ".hpp"])
+    for path in {*examples, *sources_linked(), *(f"include/wane/{header}" for header in headers)}:
         made[f"{path}.md"] = source_page(path)
 
     documents = [f"docs/{file.src_uri}" for file in files if file.src_dir == config.docs_dir]
@@ -106,18 +106,19 @@ def on_page_markdown(markdown, page, config, files):
         return link[1] + (".md" if files.get_file_from_path(target + ".md") else "")
 
     markdown = LINK.sub(to_source, markdown)
-    markdown = re.sub(r"(?m)^((?:  )+)(?=[-*] )", r"\1\1", markdown)  # lists in lists
+    # MkDocs wants four spaces before a list in a list, a code host two.
+    markdown = re.sub(r"(?ms)^```.*?^```|^((?:  )+)(?=[-*] )", lambda m: m[0] + (m[1] or ""),
+                      markdown)
     if here == "docs/reference.md":
         header = None
-        lines = markdown.split("\n")
-        for number, line in enumerate(lines):
-            found = re.match(r"### `(.*)`|\| `(\w+)` \|", line)
-            if found:
-                header = found[1] or header
-                name = found[1] or found[2]
-                anchor = "" if found[1] else "#" + name
-                lines[number] = line.replace(f"`{name}`", f"[`{name}`](reference/{header}.md{anchor})", 1)
-        markdown = "\n".join(lines)
+
+        def to_entry(found):
+            nonlocal header
+            header = found[2] or header
+            anchor = f"#{found[3]}" if found[3] else ""
+            return f"{found[1]}[`{found[2] or found[3]}`](reference/{header}.md{anchor})"
+
+        markdown = re.sub(r"(?m)^(### |\| )`(?:(.*\.\w+)|(\w+))`(?=$| \|)", to_entry, markdown)
     return markdown
 
 
@@ -131,9 +132,8 @@ def entry_of(name, spaces, page):
 
 
 def on_page_content(content, page, config, files):
-    """Names of wane in code and in the first column of tables, headers and documents become links."""
+    """Headers, documents, and names of wane in code and in tables of names become links."""
     here = page.file.dest_uri
-    of_reference = here.startswith("reference/")
     spaces = ["wane", "wane::cuda", "wane::spectra", "wane::testing"]
     if here.startswith("reference/spectra/"):
         spaces.insert(0, "wane::spectra")
@@ -152,23 +152,23 @@ def on_page_content(content, page, config, files):
         return link(entry_of(code[1], spaces, here), code[0])
 
     def to_name_in_code(found):
-        space = html.unescape(re.sub(r"<.*?>", "", found[1])).removesuffix("::")
+        space = re.sub(r"<.*?>", "", found[1]).removesuffix("::")
         if space.startswith("wane"):
-            to = entry_of(found[3], [space], here)
-        elif space or not of_reference or "_" not in found[3]:
-            to = None  # may be a variable or a member
+            to = entry_of(found[4], [space], here)
+        elif here.startswith("reference/") and not space and found[3] == "n" and "_" in found[4]:
+            to = entry_of(found[4], spaces, here)
         else:
-            to = entry_of(found[3], spaces, here)
+            to = None  # it may be a variable or a member
         return found[1] + link(to, found[2])
 
     of_names = False
-    parts = re.split(r"(<h[123] .*?</h[123]>|<pre.*?</pre>|<thead>.*?</thead>|<tr>\s*<td>.*?</td>|<a .*?</a>)",
-                     content, flags=re.S)
+    parts = re.split(r"(<h[123] .*?</h[123]>|<pre.*?</pre>|<thead>.*?</thead>|<tr>\s*<td>.*?</td>|"
+                     r"<a .*?</a>)", content, flags=re.S)
     for number, part in enumerate(parts):
         if part.startswith("<pre"):
             parts[number] = re.sub(r'((?:<span class="\w+">\w+</span><span class="o">::</span>)*)'
                                    r'(?<!<span class="p">\.</span>)'
-                                   r'(<span class="n[cf]?">(\w+)</span>)', to_name_in_code, part)
+                                   r'(<span class="(n[cf]?)">(\w+)</span>)', to_name_in_code, part)
         elif part.startswith("<h2"):
             spaces.sort(key=lambda space: (space == "wane::spectra") != ("spectra" in part.lower()))
         elif part.startswith("<thead"):
@@ -176,6 +176,6 @@ def on_page_content(content, page, config, files):
         elif part.startswith("<tr") and of_names and "<a " not in part:
             parts[number] = re.sub(r"<code>(\w+)</code>", to_name, part)
         elif not part.startswith(("<a ", "<h")):
-            parts[number] = re.sub(r"(?<![\w/.])(?:docs/([\w/-]+)\.md|(?:wane/)?([\w/]+\.(?:hpp|cuh)))\b",
-                                   to_page, part)
+            parts[number] = re.sub(r"(?<![\w/.])(?:docs/([\w/-]+)\.md\b|"
+                                   r"(?:wane/)?([\w/]+\.(?:hpp|cuh)\b))", to_page, part)
     return "".join(parts)

@@ -8,19 +8,19 @@ import itertools
 import re
 import textwrap
 
+LITERALS = re.compile(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)'")
 MACROS = re.compile(r"\b(?:WANE_(?:HOST_DEVICE|DEVICE|HOST_INLINE|INLINE|NOINLINE)|inline)\b ?")
 KEYWORDS = ("requires", "noexcept", "decltype", "alignas", "explicit", "__launch_bounds__")
 COLUMNS = re.compile(r"\S {3,}\S")
 EQUATION = re.compile(r"\w+_(\w|\{.*?\}) (=|<-) (?!.*[a-z]{2} [a-z]{2,} [a-z]{2})")
 CODE = re.compile(r"(?m)[;{]$|//|::")
-RUNNERS_SIDE = ("token", "sink")  # classes of an operator that runners use, shown by name alone
+RUNNERS_SIDE = (("struct", "token"), ("struct", "sink"))  # of an operator; shown without members
 
 
 def structure(code):
-    """The code with the insides of literals and comments blanked, place by place."""
-    blank = lambda m: " " * len(m[0]) if m[0][0] == "/" else m[0][0] + " " * (len(m[0]) - 2) + m[0][0]
+    """The code with blanks in place of literals and comments."""
     code = re.sub(r"(?<=[0-9])'(?=[0-9])", "0", code)
-    return re.sub(r"//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)'", blank, code)
+    return LITERALS.sub(lambda found: " " * len(found[0]), code)
 
 
 def items(code):
@@ -128,8 +128,7 @@ def without_macros(code):
 
 def shown(code):
     """A declaration as users see it: a class without private members, a function without body."""
-    kind, name = kind_and_name(code)
-    body = body_of(code)
+    kind, body = kind_and_name(code)[0], body_of(code)
     if not body or kind.startswith("enum"):
         return code
     if kind not in ("class", "struct", "union"):
@@ -141,19 +140,19 @@ def shown(code):
         if access:
             public = access[1] == "public"
         elif public and not re.match(r"static_assert|friend", member):
-            of = kind_and_name(member)
-            whole = of[0] == "struct" and of[1] in RUNNERS_SIDE and body_of(member)
+            hidden = kind_and_name(member) in RUNNERS_SIDE
             lines += [""] if gap and lines else []
-            lines += comment + (signature(member) if whole else shown(member)).split("\n")
+            lines += comment + (signature(member) if hidden else shown(member)).split("\n")
     inner = "".join(f"  {line}\n" if line else "\n" for line in lines)
     return code[: body[0] + 1] + ("\n" + inner if inner else "") + "}" + code[body[1] :]
 
 
 def prose(comment):
-    """Comment lines as Markdown. A line that is indented is code, one in columns a formula, and so is
-    an equation next to one of these; a line that ends early ends there on the page too."""
+    """Comment lines as Markdown. A line that is indented is code, one in columns a formula, and so
+    is an equation next to one of these; a line that ends early ends there on the page too."""
     lines = [re.sub(r"^// ?", "", line) for line in comment]
-    kinds = ["code" if line[:1] == " " else "text" if COLUMNS.search(line) else "" for line in lines]
+    kinds = ["code" if line[:1] == " " else "text" if COLUMNS.search(line) else ""
+             for line in lines]
     for at, line in enumerate(lines):
         if EQUATION.match(line) and any(kinds[max(at - 1, 0) : at + 2]):
             kinds[at] = "text"
@@ -161,8 +160,9 @@ def prose(comment):
     for kind, group in itertools.groupby(zip(kinds, lines), lambda pair: pair[0]):
         block = [line for _, line in group]
         if kind:
-            language = "cpp" if kind == "code" and CODE.search("\n".join(block)) else "text"
-            out += ["", f"```{language}", textwrap.dedent("\n".join(block)), "```", ""]
+            block = textwrap.dedent("\n".join(block))
+            language = "cpp" if kind == "code" and CODE.search(block) else "text"
+            out += ["", f"```{language}", block, "```", ""]
         else:
             out += [escaped(line) + ("  " if re.search(r"[.:]$", line) and len(line) < 80 else "")
                     for line in block]
@@ -177,7 +177,7 @@ def escaped(line):
 
 
 def read(text):
-    """(what line 1 says, comments of the header, {name: [(namespace, comment, code)]})."""
+    """(what line 1 says, the comments before namespaces, {name: [(namespace, comment, code)]})."""
     about, _, rest = text.partition("// SPDX")
     about = " ".join(line[2:].strip() for line in about.splitlines())
     lead = rest.partition("\n")[2].split("\nnamespace ")[0]
@@ -195,8 +195,8 @@ def read(text):
 
 
 def page(path, text, source, known):
-    """(the page of include/wane/<path>, {name: its namespaces}). `source` is the link to the header;
-    `known` says what a name is, for those without a comment."""
+    """(the page of include/wane/<path>, {name: its namespaces}). `source` is the link to the
+    header; `known` says what a name is, for those without a comment."""
     about, notes, names = read(text)
     spaces = sorted({entry[0] for entries in names.values() for entry in entries})
     out = [f"# {path}", escaped(about),
@@ -206,7 +206,7 @@ def page(path, text, source, known):
     for name, entries in names.items():
         out.append(f"## `{name}`")
         if name in known and not any(comment for _, comment, _ in entries):
-            out.append(known[name][:1].upper() + known[name][1:] + ".")
+            out.append(known[name])
         for number, (_, comment, code) in enumerate(entries):
             if number and not comment:
                 out[-1] = f"{out[-1][:-4]}\n\n{code}\n```"
