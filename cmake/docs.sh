@@ -22,7 +22,7 @@ fi
 
 wane_stage "build out/site"
 export PYTHONDONTWRITEBYTECODE=1 NO_MKDOCS_2_WARNING=1
-"$programs/mkdocs" build --strict --config-file cmake/docs/mkdocs.yml
+"$programs/python" -m mkdocs build --strict --config-file cmake/docs/mkdocs.yml
 "$programs/python" cmake/docs/check_site.py out/site
 wane_end_stage
 printf '\nThe first page is %s\n' "$PWD/out/site/index.html"

@@ -122,12 +122,12 @@ def on_page_markdown(markdown, page, config, files):
     return markdown
 
 
-def entry_of(name, spaces, page):
-    """The link from a page to a name on another, in the first of these namespaces that has it."""
+def entry_of(name, spaces):
+    """The place of a name in the first of these namespaces that has it."""
     for space in spaces:
         for header, names in headers.items():
-            if space in names.get(name, ()) and page != f"reference/{header}.html":
-                return relative(f"reference/{header}.html#{name}", page)
+            if space in names.get(name, ()):
+                return f"reference/{header}.html#{name}"
     return None
 
 
@@ -139,24 +139,24 @@ def on_page_content(content, page, config, files):
         spaces.insert(0, "wane::spectra")
 
     def link(to, text):
-        return f'<a href="{to}">{text}</a>' if to else text
+        if not to or to.partition("#")[0] == here:
+            return text
+        return f'<a href="{relative(to, here)}">{text}</a>'
 
     def to_page(found):
-        document, header = found[1], found[2]
-        if header in headers:
-            return link(relative(f"reference/{header}.html", here), found[0])
-        there = document and (ROOT / f"docs/{document}.md").is_file()
-        return link(there and relative(f"{document}.html", here), found[0])
+        if found[2] in headers:
+            return link(f"reference/{found[2]}.html", found[0])
+        return link((ROOT / f"docs/{found[1]}.md").is_file() and f"{found[1]}.html", found[0])
 
     def to_name(code):
-        return link(entry_of(code[1], spaces, here), code[0])
+        return link(entry_of(code[1], spaces), code[0])
 
     def to_name_in_code(found):
         space = re.sub(r"<.*?>", "", found[1]).removesuffix("::")
         if space.startswith("wane"):
-            to = entry_of(found[4], [space], here)
+            to = entry_of(found[4], [space])
         elif here.startswith("reference/") and not space and found[3] == "n" and "_" in found[4]:
-            to = entry_of(found[4], spaces, here)
+            to = entry_of(found[4], spaces)
         else:
             to = None  # it may be a variable or a member
         return found[1] + link(to, found[2])
