@@ -22,6 +22,7 @@ function(write_tree)
       "cuda/nccl/queue.cuh|#include <nccl.h>;#include <wane/core/recurrence/view.hpp>"
       "nccl.cuh|#include <wane/cuda/nccl/queue.cuh>"
       "testing/laws.hpp|#include <wane/run/in_order/advance.hpp>;#include <wane/core/recurrence/view.hpp>"
+      "files/mapped_file.hpp|#include <sys/mman.h>;#include <wane/core/config.hpp>"
       "eigen.hpp|#include <Eigen/Core>;#include <wane/core/recurrence/view.hpp>"
       "wane.hpp|#include <wane/eigen.hpp>;#include <wane/operators/gla.hpp>")
     string(REGEX MATCH "^([^|]+)[|](.*)$" _ "${entry}")
@@ -64,6 +65,8 @@ refuses_include(core/a.hpp "\"../run/in_order/advance.hpp\"" "includes wane/run/
 refuses_include(spectra/a.hpp <wane/operators/gla.hpp> "includes wane/operators/gla.hpp; spectra")
 refuses_include(spectra/a.hpp <wane/run/in_order/advance.hpp> "includes wane/run/in_order/advance.hpp; spectra does not")
 refuses_include(operators/a.hpp <wane/run/in_order/advance.hpp> "includes wane/run/in_order/advance.hpp; operators does")
+refuses_include(files/a.hpp <wane/operators/gla.hpp> "includes wane/operators/gla.hpp; files does not")
+refuses_include(operators/a.hpp <wane/files/mapped_file.hpp> "includes wane/files/mapped_file.hpp; operators")
 refuses_include(operators/a.hpp <wane/testing/laws.hpp> "includes wane/testing/laws.hpp; operators")
 refuses_include(run/a.hpp <wane/operators/gla.hpp> "includes wane/operators/gla.hpp; run does not")
 refuses_include(run/a.hpp <wane/spectra/kernel.hpp> "includes wane/spectra/kernel.hpp; run does")
@@ -90,6 +93,7 @@ refuses_include(run/a.hpp <Eigen/Core> "includes Eigen/Core; eigen has no door")
 refuses_include(spectra/a.hpp <cuda_runtime.h> "includes cuda_runtime.h; cuda has no door")
 refuses_include(cuda/a.cuh <nccl.h> "includes nccl.h; nccl has no door")
 refuses_include(run/a.hpp <cub/cub.cuh> "includes cub/cub.cuh; cuda has no door")
+refuses_include(files/a.hpp <sys/mman.h> "includes sys/mman.h; files has no door")
 refuses_include(testing/a.hpp <gtest/gtest.h> "includes gtest/gtest.h; headers use no such library")
 refuses_include(run/a.hpp WANE_HEADER "has an include that this check cannot read")
 refuses_include(helpers/a.hpp <vector> "lies in no layer")

@@ -6,7 +6,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 # The folders below include/wane whose names the reference lists; "." are the umbrellas.
-set(checked_folders core spectra operators run ranks cuda testing .)
+set(checked_folders core spectra files operators run ranks cuda testing .)
 
 # Replaces what lies between innermost brackets by a mark until no bracket is left.
 macro(collapse pattern mark)

@@ -31,7 +31,7 @@ struct replaceable_path {
       return;
     }
     require(S_ISREG(found.st_mode), given,
-            " is no regular file; a state is written to a file, or where there is none");
+            " is no regular file; it must be one, or there must be none");
     is_there = true, mode = found.st_mode & 07777;
     if (char* const real = realpath(given.c_str(), nullptr)) {
       path = real;
@@ -53,7 +53,7 @@ class file_replacement {
   explicit file_replacement(std::string const& path) : old_(path), part_(old_.path + ".part") {
     struct stat other;
     require(lstat(part_.c_str(), &other) != 0 || S_ISREG(other.st_mode), part_,
-            " is no regular file; a state is written there first");
+            " is no regular file; the new file is written there first");
     stream_.open(part_, std::ios::binary | std::ios::trunc);
     require(stream_.good(), part_, " cannot be opened; its folder must be there, and writable");
     if (old_.is_there) chmod(part_.c_str(), old_.mode);
