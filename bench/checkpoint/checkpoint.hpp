@@ -6,18 +6,16 @@
 #include <deque>
 #include <filesystem>
 #include <map>
-#include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
-#include "checkpoint/mapped_file.hpp"
 #include "checkpoint/npy.hpp"
-#include "checkpoint/safetensors.hpp"
-#include "checkpoint/tensor.hpp"
 #include "shared/csv.hpp"
 #include "shared/input.hpp"
+#include "wane/core/error.hpp"
+#include "wane/files/mapped_file.hpp"
+#include "wane/files/safetensors.hpp"
+#include "wane/files/stored_tensor.hpp"
 
 namespace wane::bench {
 
@@ -26,7 +24,13 @@ namespace wane::bench {
 class checkpoint {
  public:
   explicit checkpoint(std::vector<std::string> const& paths) {
-    for (auto const& path : paths) read(path);
+    for (auto const& path : paths) {
+      try {
+        read(path);
+      } catch (wane::error const& problem) {
+        throw input_error(std::string("--checkpoint ") + problem.what());
+      }
+    }
     for (std::size_t i = 0; i < tensors_.size(); ++i) {
       if (!places_.emplace(tensors_[i].name, i).second) {
         throw input_error("--checkpoint: two tensors are called " + in_quotes(tensors_[i].name) +
@@ -35,9 +39,9 @@ class checkpoint {
     }
   }
 
-  std::vector<tensor> const& tensors() const { return tensors_; }
+  std::vector<stored_tensor> const& tensors() const { return tensors_; }
 
-  tensor const* find(std::string const& name) const {
+  stored_tensor const* find(std::string const& name) const {
     auto const found = places_.find(name);
     return found == places_.end() ? nullptr : &tensors_[found->second];
   }
@@ -47,10 +51,10 @@ class checkpoint {
     std::filesystem::path const file(path);
     std::string const ending = file.extension().string(), stem = file.stem().string();
     if (ending == ".safetensors") {
-      files_.emplace_back(path, "--checkpoint");
-      for (auto& one : safetensors_in(files_.back())) tensors_.push_back(std::move(one));
+      auto const& all = weights_.emplace_back(path).tensors();
+      tensors_.insert(tensors_.end(), all.begin(), all.end());
     } else if (ending == ".npy") {
-      files_.emplace_back(path, "--checkpoint");
+      files_.emplace_back(path);
       tensors_.push_back(npy_in(files_.back(), stem));
     } else if (ending == ".csv") {
       read_csv(path, stem);
@@ -64,7 +68,7 @@ class checkpoint {
     std::string const file = "--checkpoint " + in_quotes(path);
     std::vector<std::string> names{stem};
     std::size_t const first = columns_.size();
-    files_.emplace_back(path, "--checkpoint");
+    files_.emplace_back(path);
     csv_numbers number_at(file);
     for_each_csv_line(files_.back().text(), file, [&](csv_line const& line) {
       if (line.number == 1) {
@@ -81,16 +85,14 @@ class checkpoint {
     });
     for (std::size_t i = 0; i < names.size(); ++i) {
       auto const& values = columns_[first + i];
-      tensors_.push_back({.name = names[i],
-                          .type = "F64",
-                          .shape = {std::ssize(values)},
-                          .bytes = std::as_bytes(std::span(values))});
+      tensors_.push_back(stored_tensor::of(names[i], {std::ssize(values)}, values));
     }
   }
 
-  std::deque<mapped_file> files_;  // a deque: tensors point into them
-  std::deque<std::vector<double>> columns_;
-  std::vector<tensor> tensors_;
+  std::vector<safetensors> weights_;
+  std::vector<mapped_file> files_;
+  std::deque<std::vector<double>> columns_;  // a deque: tensors point into them
+  std::vector<stored_tensor> tensors_;
   std::map<std::string, std::size_t> places_;  // of tensors, by name
 };
 

@@ -14,8 +14,9 @@
 #include "checkpoint/decay_reading.hpp"
 #include "checkpoint/layer_name.hpp"
 #include "checkpoint/name_pattern.hpp"
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/tensor_numbers.hpp"
 #include "shared/input.hpp"
+#include "wane/files/stored_tensor.hpp"
 
 namespace wane::bench {
 
@@ -70,7 +71,7 @@ class layer_finder {
   }
 
  private:
-  void look_by_pattern(tensor const& one) {
+  void look_by_pattern(stored_tensor const& one) {
     for (auto const& pattern : how_.patterns) {
       if (!pattern.name.matches(one.name)) continue;
       decay_source const source{one.name, &one, nullptr, *find_reading(pattern.reading), "x"};
@@ -78,7 +79,7 @@ class layer_finder {
     }
   }
 
-  void look_by_name(tensor const& one) {
+  void look_by_name(stored_tensor const& one) {
     for (auto const& known : decay_names()) {
       std::string prefix;
       if (!ends_in(one.name, known.tail, prefix)) continue;
@@ -86,7 +87,7 @@ class layer_finder {
       if (known.tail == "w0" && !last.empty() && !last.starts_with("att")) {
         continue;  // initial weights of another parameter
       }
-      if (known.tail == "decay" && (one.shape.empty() || !has_reals(one))) {
+      if (known.tail == "decay" && (one.shape.empty() || !one.has_reals())) {
         continue;  // weights of a moving average
       }
       decay_source source{prefix, &one, nullptr, reading_of(known, one), known.tail};
@@ -101,7 +102,7 @@ class layer_finder {
     }
   }
 
-  static decay_reading reading_of(decay_name const& known, tensor const& one) {
+  static decay_reading reading_of(decay_name const& known, stored_tensor const& one) {
     if (!known.reading.empty()) return *find_reading(known.reading);
     auto const values = numbers_of(one);
     if (std::all_of(values.begin(), values.end(), [](double x) { return x == 0; })) {
@@ -116,10 +117,10 @@ class layer_finder {
 
   // RWKV keeps another parameter of shape [heads, channels].
   head_size size_of_head(decay_name const& known, std::string const& prefix,
-                         tensor const& one) const {
+                         stored_tensor const& one) const {
     if (how_.head_size > 0) return {how_.head_size, true};
     for (char const* const tail : {"r_k", "time_faaaa", "bonus"}) {
-      tensor const* const shaped = files_.find(joined(prefix, tail));
+      stored_tensor const* const shaped = files_.find(joined(prefix, tail));
       if (shaped != nullptr && shaped->shape.size() == 2 &&
           numbers_in(shaped->shape) == numbers_in(one.shape)) {
         return {shaped->shape[1], false};

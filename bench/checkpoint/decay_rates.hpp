@@ -13,9 +13,10 @@
 
 #include "checkpoint/decay_reading.hpp"
 #include "checkpoint/layer_name.hpp"
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/tensor_numbers.hpp"
 #include "shared/input.hpp"
 #include "shared/number_text.hpp"
+#include "wane/files/stored_tensor.hpp"
 #include "wane/spectra/algebra/softplus.hpp"
 
 namespace wane::bench {
@@ -39,8 +40,8 @@ struct head_size {
 
 struct decay_source {
   std::string name;  // of the layer; where it has no number in it, the first extent is the layers
-  tensor const* values;
-  tensor const* step;  // null: none
+  stored_tensor const* values;
+  stored_tensor const* step;  // null: none
   decay_reading reading;
   std::string symbol;  // of the values in the formula
   bool per_step = true;
@@ -50,7 +51,7 @@ struct decay_source {
 // step.
 inline constexpr double slowest_rate = 0x1p-60, fastest_rate = 745;
 
-inline double require_decay(double rate, double stored, tensor const& t) {
+inline double require_decay(double rate, double stored, stored_tensor const& t) {
   if (!(rate >= 0)) {
     throw input_error("tensor " + in_quotes(t.name) + " holds " + short_number(stored) +
                       ", which is no decay; its values must make rates that are not negative");
@@ -105,14 +106,14 @@ class layer_maker {
   }
 
  private:
-  static std::vector<double> numbers(tensor const& t) {
+  static std::vector<double> numbers(stored_tensor const& t) {
     auto values = numbers_of(t);
     if (values.empty()) throw input_error("tensor " + in_quotes(t.name) + " holds no numbers");
     return values;
   }
 
   [[noreturn]] void refuse_shapes() const {
-    tensor const &values = *source_.values, *step = source_.step;
+    stored_tensor const &values = *source_.values, *step = source_.step;
     throw input_error(
         "tensor " + in_quotes(values.name) + " of shape " + shape_text(values.shape) +
         (step == nullptr

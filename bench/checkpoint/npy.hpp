@@ -12,9 +12,10 @@
 #include <system_error>
 #include <vector>
 
-#include "checkpoint/mapped_file.hpp"
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/tensor_numbers.hpp"
 #include "shared/input.hpp"
+#include "wane/files/mapped_file.hpp"
+#include "wane/files/stored_tensor.hpp"
 
 namespace wane::bench {
 
@@ -48,7 +49,7 @@ inline std::optional<std::vector<std::int64_t>> npy_shape(std::string_view text)
 
 // Magic number, version, the length of the header in 2 bytes (version 1) or 4, the header, the
 // numbers.
-inline tensor npy_in(mapped_file const& file, std::string const& name) {
+inline stored_tensor npy_in(mapped_file const& file, std::string const& name) {
   auto const refuse = [&](std::string const& what) {
     throw input_error("--checkpoint " + in_quotes(file.path()) +
                       " is no .npy file to be read: " + what);

@@ -107,7 +107,7 @@ int train_all(options const& asked) {
     measured m{e, run_or_diverge(e, shown)};
     if (stopped) break;
     if (!known) kept.add(m);
-    if (!weights.empty() && !m.found.weights.empty()) bench::write_file(weights, weights_of(m));
+    if (!weights.empty() && !m.found.weights.empty()) save_weights(weights, m);
     add(std::move(m));
   }
   shown.wipe();

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/safetensors_writer.hpp"
 #include "recall/experiment.hpp"
 #include "shared/fnv.hpp"
 #include "shared/number_text.hpp"
 #include "shared/text_table.hpp"
+#include "wane/files/write_safetensors.hpp"
 
 namespace wane::recall {
 
@@ -107,16 +107,16 @@ inline std::string csv_of(std::vector<measured> const& rows) {
   return text;
 }
 
-// The weights of an experiment as a safetensors file, [in, out]; A_log and dt_bias, which have one
-// number for each head, are [H], as wane-spectra --checkpoint reads them.
-inline std::string weights_of(measured const& m) {
-  std::vector<bench::named_numbers> all;
+// Writes the weights of an experiment as a safetensors file, [in, out]; A_log and dt_bias, which
+// have one number for each head, are [H], as wane-spectra --checkpoint reads them.
+inline void save_weights(std::string const& path, measured const& m) {
+  std::vector<stored_tensor> all;
   for (trained const& w : m.found.weights) {
-    std::vector<std::int64_t> shape{w.rows, w.columns};
+    std::vector<index> shape{w.rows, w.columns};
     if (w.rows == 1) shape.erase(shape.begin());
-    all.push_back({w.name, shape, w.values});
+    all.push_back(stored_tensor::of(w.name, shape, w.values));
   }
-  return bench::safetensors_of(all);
+  write_safetensors(path, all);
 }
 inline std::string file_name_of(experiment const& of) {
   task const& t = of.trained_on();

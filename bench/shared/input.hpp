@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cerrno>
-#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,8 @@
 #include <system_error>
 #include <vector>
 
+#include "wane/files/quoted.hpp"
+
 namespace wane::bench {
 
 // What the user gave cannot be used. The program prints the message on one line and exits with 2.
@@ -21,19 +22,7 @@ class input_error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A name safe to print: on one line, without control characters of a terminal.
-inline std::string printable(std::string name) {
-  auto const byte = [&](std::size_t i) { return static_cast<unsigned char>(name[i]); };
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    // In UTF-8 0xc2 and a byte of 0x80 to 0x9f are a control character too.
-    bool const pair = byte(i) == 0xc2 && i + 1 < name.size() && byte(i + 1) < 0xa0;
-    if (pair) name[i + 1] = '?';
-    if (pair || byte(i) < 0x20 || byte(i) == 0x7f) name[i] = '?';
-  }
-  return name;
-}
-
-inline std::string in_quotes(std::string const& name) { return "'" + printable(name) + "'"; }
+using wane::impl::in_quotes, wane::impl::printable;
 
 // "'a.txt'", or "'a.txt' and 3 more".
 inline std::string in_quotes(std::vector<std::string> const& names) {

@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "bench/process.hpp"
-#include "checkpoint/safetensors_writer.hpp"
+#include "support/safetensors_bytes.hpp"
 #include "wane/spectra/rates/geometric.hpp"
 
 namespace wane::bench {
 namespace {
 
 using nlohmann::json;
+using support::named_numbers, support::safetensors_of;
 
 std::string const folder = WANE_SOURCE_DIR "/tests/bench/checkpoints/";
 

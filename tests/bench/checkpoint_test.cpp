@@ -12,10 +12,12 @@
 
 #include "bench/process.hpp"
 #include "checkpoint/decay_layers.hpp"
-#include "checkpoint/safetensors_writer.hpp"
+#include "support/safetensors_bytes.hpp"
 
 namespace wane::bench {
 namespace {
+
+using support::named_numbers, support::safetensors_of;
 
 std::string const folder = WANE_SOURCE_DIR "/tests/bench/checkpoints/";
 
@@ -188,13 +190,12 @@ TEST(Checkpoint, NeverAndAtOnce) {
 TEST(Checkpoint, RefusesWhatIsNoDecay) {
   float const nan = std::numeric_limits<float>::quiet_NaN();
   std::vector<std::vector<named_numbers>> const cases{
-      {{"layers.0.decay", {2}, {0.5f, 1.5f}}},                           // grows
-      {{"layers.0.decay", {2}, {0, 0}}},                                 // logs or factors
-      {{"layers.0.decay", {2}, {0.5f, -0.5f}}},                          // neither logs nor not
-      {{"layers.0.decay", {2}, {0.5f, nan}}},                            //
-      {{"layers.0.A_log", {2}, {0, nan}}},                               //
-      {{"layers.0.A_log", {0}, {}}},                                     // nothing
-      {{"layers.0.A_log", {2}, {0, 0}}, {"layers.0.dt_bias", {3}, {}}},  // no such file
+      {{"layers.0.decay", {2}, {0.5f, 1.5f}}},   // grows
+      {{"layers.0.decay", {2}, {0, 0}}},         // logs or factors
+      {{"layers.0.decay", {2}, {0.5f, -0.5f}}},  // neither logs nor not
+      {{"layers.0.decay", {2}, {0.5f, nan}}},    //
+      {{"layers.0.A_log", {2}, {0, nan}}},       //
+      {{"layers.0.A_log", {0}, {}}},             // nothing
       {{"layers.0.A_log", {3}, {0, 0, 0}}, {"layers.0.dt_bias", {2}, {0, 0}}},
       {{"layers.0.A_log", {2, 2}, {0, 0, 0, 0}}, {"layers.0.dt_bias", {4}, {0, 0, 0, 0}}},
       {{"layers.0.A_log", {2, 1, 2, 2}, {0, 0, 0, 0, 0, 0, 0, 0}},

@@ -11,13 +11,15 @@
 
 #include "bench/process.hpp"
 #include "checkpoint/decay_layers.hpp"
-#include "checkpoint/safetensors_writer.hpp"
 #include "spectra/laplace_layers.hpp"
 #include "spectra/series.hpp"
+#include "support/safetensors_bytes.hpp"
 #include "wane/core/state/state_file.hpp"
 
 namespace wane::bench {
 namespace {
+
+using support::safetensors_of;
 
 // Changes sound files: bytes, pieces taken out, doubled or taken from another file, and words that
 // mean something to a reader.
