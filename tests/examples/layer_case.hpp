@@ -132,15 +132,16 @@ class short_convolution {
   std::vector<row> last_;
 };
 
-// Runs the layer with these weights; its two sequences must be what a Sequence(weights) makes of
+// Runs the layer with these arguments; its two sequences must be what a Sequence(weights) makes of
 // theirs, token by token.
 template <class Sequence, class Weights>
-void expect_layer(char const* program, Weights const& weights, std::size_t width = 128) {
-  constexpr std::size_t batch = 2, time = 200;
+void expect_sequences(char const* program, std::vector<std::string> arguments,
+                      Weights const& weights, std::size_t time, std::size_t width) {
+  constexpr std::size_t batch = 2;
   wane::bench::scratch const place;
   std::string const outputs = place.file("outputs");
-  auto const result = wane::bench::run(
-      program, {"--weights", place.write("weights", weights.bytes()), "--outputs", outputs});
+  arguments.insert(arguments.end(), {"--outputs", outputs});
+  auto const result = wane::bench::run(program, arguments);
   ASSERT_EQ(result.status, 0) << result.out << result.err;
   std::string const bytes = wane::bench::content_of(outputs);
   std::vector<float> all(2 * batch * time * width);
@@ -158,6 +159,12 @@ void expect_layer(char const* program, Weights const& weights, std::size_t width
   }
   // Both are double, and the file rounds to float, by 6e-8 at most.
   EXPECT_LT(near.both(), 1e-7);
+}
+template <class Sequence, class Weights>
+void expect_layer(char const* program, Weights const& weights, std::size_t width = 128) {
+  wane::bench::scratch const place;
+  std::string const file = place.write("weights", weights.bytes());
+  expect_sequences<Sequence>(program, {"--weights", file}, weights, 200, width);
 }
 
 }  // namespace support
