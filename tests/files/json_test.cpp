@@ -15,7 +15,7 @@ using wane::impl::json_array, wane::impl::json_number, wane::impl::json_object,
     wane::impl::json_value;
 
 json_value parsed(std::string const& text) {
-  return wane::impl::json_parser(text, 3, "the text ").document();
+  return wane::impl::json_parser(text, {.depth = 3, .elements = 5}, "the text ").document();
 }
 void expect_refused(std::string const& text, std::string const& what) {
   SCOPED_TRACE(text);
@@ -133,6 +133,11 @@ TEST(Json, RefusesDepth) {
   expect_refused("[[[[1]]]]", "is nested more than 3 deep");
   expect_refused("[[{\"a\":{}}]]", "is nested more than 3 deep");
   expect_refused(std::string(1'000'000, '['), "is nested more than 3 deep");
+}
+
+TEST(Json, RefusesLongArrays) {
+  EXPECT_NO_THROW(parsed("[[1,2,3,4,5],[1,2,3,4,5]]"));
+  expect_refused("[1,2,3,4,5,6]", "has an array of more than 5 elements");
 }
 
 TEST(Json, RefusesDoubledNames) {

@@ -184,6 +184,9 @@ TEST_F(Safetensors, RefusesExtentsThatDoNotFitTheBytes) {
   for (int i = 0; i < 15; ++i) ones += "1,";
   EXPECT_NO_THROW(opened(of_one("\"F32\"", "[" + ones + "1]", "[0,4]")));
   expect_refused(of_one("\"F32\"", "[" + ones + "1,1]", "[0,4]"), "more than 16 extents");
+  std::string many = "[0";
+  for (int i = 0; i < 100; ++i) many += ",0";
+  expect_refused(of_one("\"F32\"", many + "]", "[0,4]"), "an array of more than 100 elements");
   expect_refused(of_one("\"F32\"", "[4611686018427387904,4]", "[0,4]"), "than can be counted");
   expect_refused(of_one("\"F32\"", "[9223372036854775807]", "[0,4]"), "has 4 bytes");
   expect_refused(of_one("\"F32\"", "[4611686018427387905]", "[0,4]"), "has 4 bytes");  // times 4

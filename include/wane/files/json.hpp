@@ -1,4 +1,4 @@
-// JSON from outside as values (RFC 8259): strict, not deep, no name twice; and strings as JSON.
+// JSON from outside as values (RFC 8259): strict, not deep, no name twice; and strings.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -52,13 +52,19 @@ inline json_value const* member_of(json_object const& object, std::string_view n
   return found == object.end() ? nullptr : &found->value;
 }
 
+// What a document may have: a value in n arrays and objects is n deep. Elements of an array are
+// limited because two bytes of text become a value of 40.
+struct json_limits {
+  std::size_t depth, elements;
+};
+
 class json_parser {
  public:
-  // Messages begin with `where`. A value in n arrays and objects is n deep.
-  json_parser(std::string_view text, std::size_t deepest, std::string where)
-      : text_(text), deepest_(deepest), where_(std::move(where)) {}
+  // Messages begin with `where`.
+  json_parser(std::string_view text, json_limits most, std::string where)
+      : text_(text), most_(most), where_(std::move(where)) {}
 
-  // Throws wane::error where the text is no JSON, is too deep, or names a member twice.
+  // Throws wane::error where the text is no JSON, passes a limit, or names a member twice.
   json_value document() {
     require(text_.find('\0') == text_.npos, where_, "has a zero byte, which JSON has not");
     json_value all = value(0);
@@ -93,7 +99,7 @@ class json_parser {
   // Calls read() for what stands between commas, up to `close`.
   template <class Read>
   void each_until(std::string_view close, std::size_t depth, Read const& read) {
-    require(depth <= deepest_, where_, "is nested more than ", deepest_, " deep");
+    require(depth <= most_.depth, where_, "is nested more than ", most_.depth, " deep");
     skip_space();
     if (take(close)) return;
     do {
@@ -105,7 +111,11 @@ class json_parser {
 
   json_array array(std::size_t depth) {
     json_array all;
-    each_until("]", depth, [&] { all.push_back(value(depth)); });
+    each_until("]", depth, [&] {
+      require(all.size() < most_.elements, where_, "has an array of more than ", most_.elements,
+              " elements");
+      all.push_back(value(depth));
+    });
     return all;
   }
 
@@ -202,7 +212,8 @@ class json_parser {
   }
 
   std::string_view text_;
-  std::size_t deepest_, at_ = 0;
+  json_limits most_;
+  std::size_t at_ = 0;
   std::string where_;
 };
 

@@ -33,7 +33,8 @@ class safetensors_header {
   // The header of a file with `data` bytes behind it. Throws wane::error, which begins with `file`.
   safetensors_header(std::string_view text, index data, std::string file)
       : file_(std::move(file)), data_(data) {
-    json_value const header = json_parser(text, 4, file_ + "its header ").document();
+    constexpr json_limits most{.depth = 4, .elements = 100};
+    json_value const header = json_parser(text, most, file_ + "its header ").document();
     auto const* const members = header.as<json_object>();
     check(members != nullptr, "its header is no JSON object");
     for (auto const& [name, value] : *members) {
