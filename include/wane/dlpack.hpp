@@ -84,10 +84,9 @@ inline std::string name_of(dlpack_type type) {
   return type.code == 6 ? "bool" : names[type.code] + bits;
 }
 inline std::string name_of_device(std::int32_t type, std::int32_t id) {
-  std::string const number = ":" + std::to_string(id);
   if (type == dlpack_cpu) return "cpu";
-  if (type == dlpack_cuda) return "cuda" + number;
-  return "device type " + std::to_string(type) + number;
+  std::string text = type == dlpack_cuda ? "cuda" : "device type " + std::to_string(type);
+  return text.append(":").append(std::to_string(id));
 }
 
 inline bool may_be_read(std::int32_t device, dlpack_memory from) {
