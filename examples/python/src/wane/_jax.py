@@ -1,0 +1,114 @@
+"""Memories on arrays of JAX, with gradients, under jit and vmap."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy
+
+from . import _threads, _wane
+from ._memories import all_memories
+
+if not hasattr(_wane, "xla_handler"):
+    raise ImportError(
+        "wane was built without JAX; install jax, and then wane again with --no-build-isolation "
+        "or --force-reinstall")
+jax.ffi.register_ffi_target("wane", _wane.xla_handler, platform="cpu")
+
+exp, concatenate = jnp.exp, jnp.concatenate
+sigmoid, softplus = jax.nn.sigmoid, jax.nn.softplus
+_complex_of = {jnp.dtype("float32"): jnp.complex64, jnp.dtype("float64"): jnp.complex128}
+
+
+def widened(x, like):
+    """`x` as a tensor that a memory computes with: float16 and bfloat16 become float32."""
+    if x is None:
+        return None
+    return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
+
+
+def scalars(numbers, like):
+    return jnp.asarray(numbers, like.dtype)
+
+
+def contiguous(x):
+    return x
+
+
+def _slots(tensors):
+    """The tensors that are there, and their places."""
+    there = [n for n, x in enumerate(tensors) if x is not None]
+    return [tensors[n] for n in there], numpy.array(there, numpy.int64)
+
+
+def _call(memory, options, reverse, operands, results, is_adjoint):
+    operands, given = _slots(operands)
+    results, wanted = _slots(results)
+    return jax.ffi.ffi_call("wane", results, vmap_method="broadcast_all")(
+        *operands, name=memory.name, options=numpy.array(options, numpy.float64), given=given,
+        wanted=wanted, is_adjoint=is_adjoint, is_reverse=reverse,
+        threads=numpy.int32(_threads.threads))
+
+
+def _like(x, wanted=True):
+    return jax.ShapeDtypeStruct(x.shape, x.dtype) if x is not None and wanted else None
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2, 3))
+def _run(name, options, wants_final, reverse, inputs, initial, starts):
+    memory = all_memories[name]
+    value = inputs[memory.value]
+    final = None
+    if wants_final:
+        dtype = _complex_of[value.dtype] if memory.is_complex else value.dtype
+        final = jax.ShapeDtypeStruct(memory.state_shape(inputs, options, starts), dtype)
+    found = _call(
+        memory, options, reverse, (*inputs, initial, starts), (_like(value), final), False)
+    return found[0], found[1] if wants_final else None
+
+
+def _forward(name, options, wants_final, reverse, inputs, initial, starts):
+    found = _run(name, options, wants_final, reverse, inputs, initial, starts)
+    return found, (inputs, initial, starts)
+
+
+def _conjugate(x):
+    """Gradients of complex numbers: wane's are d/dRe + i d/dIm, JAX's the conjugate."""
+    return x.conj() if x is not None and jnp.iscomplexobj(x) else x
+
+
+def _backward(name, options, wants_final, reverse, kept, gradients):
+    inputs, initial, starts = kept
+    by_output, by_final = gradients
+    found = list(map(_conjugate, _call(
+        all_memories[name], options, reverse,
+        (*inputs, initial, starts, by_output, _conjugate(by_final)),
+        (*map(_like, inputs), _like(initial)), True)))
+    places = tuple(None if x is None else found.pop(0) for x in inputs)
+    none = None if starts is None else numpy.zeros(starts.shape, jax.dtypes.float0)
+    return places, found.pop(0) if initial is not None else None, none
+
+
+_run.defvjp(_forward, _backward)
+
+
+def call(memory, inputs, options, initial, wants_final, starts, reverse):
+    value = inputs[memory.value]
+    memory.check_ranks(inputs)
+    if value.dtype not in _complex_of:
+        if value.dtype not in (jnp.float16, jnp.bfloat16):
+            raise ValueError(f"{memory.inputs[memory.value]} has type {value.dtype}; it must be "
+                             "float32, float64, float16 or bfloat16")
+        inputs = tuple(widened(x, value) for x in inputs)
+        output, final = call(memory, inputs, options, initial, wants_final, starts, reverse)
+        return output.astype(value.dtype), final
+    if starts is not None:
+        starts = jnp.asarray(starts)
+        if not jnp.issubdtype(starts.dtype, jnp.integer):
+            raise ValueError(f"cu_seqlens has type {starts.dtype}; it must hold whole numbers")
+        starts = starts.astype(jnp.int32)
+    try:
+        return _run(memory.name, tuple(map(float, options)), bool(wants_final), bool(reverse),
+                    inputs, initial, starts)
+    except jax.errors.JaxRuntimeError as error:  # outside jit, where the call is made at once
+        raise ValueError(str(error).partition(": ")[2]) from None

@@ -1,0 +1,192 @@
+"""Memories on tensors of PyTorch, with gradients."""
+
+import torch
+
+from . import _threads
+from ._memories import all_memories
+
+exp, concatenate = torch.exp, torch.cat
+sigmoid, softplus = torch.sigmoid, torch.nn.functional.softplus
+_computed = (torch.float32, torch.float64)
+_halves = (torch.float16, torch.bfloat16)
+_complex_of = {torch.float32: torch.complex64, torch.float64: torch.complex128}
+
+
+def widened(x, like):
+    """`x` as a tensor that a memory computes with: float16 and bfloat16 become float32."""
+    if x is None:
+        return None
+    return x.float() if x.dtype in _halves else x
+
+
+def scalars(numbers, like):
+    return torch.as_tensor(numbers, dtype=like.dtype)
+
+
+def contiguous(x):
+    return x.contiguous()
+
+
+def _run(memory, inputs, options, initial, wants_final, starts, reverse):
+    value = inputs[memory.value]
+    output = torch.empty(value.shape, dtype=value.dtype)
+    final = None
+    if wants_final:
+        dtype = _complex_of[value.dtype] if memory.is_complex else value.dtype
+        final = torch.empty(memory.state_shape(inputs, options, starts), dtype=dtype)
+    memory.native.run(tuple(map(_detached, inputs)), options, output, _detached(initial), final,
+                      starts, reverse, _threads.threads)
+    return output, final
+
+
+def _adjoint(memory, inputs, options, initial, starts, reverse, by_output, by_final, wanted,
+             wants_initial):
+    """Gradients of the inputs that are `wanted`, and of the initial state."""
+    gradients = tuple(
+        torch.empty(x.shape, dtype=x.dtype) if wants else None
+        for x, wants in zip(inputs, wanted))
+    by_initial = torch.empty(initial.shape, dtype=initial.dtype) if wants_initial else None
+    memory.native.adjoint(
+        tuple(map(_detached, inputs)), options, _detached(by_output), _detached(initial),
+        _detached(by_final), starts, reverse, _threads.threads, gradients, by_initial)
+    return gradients, by_initial
+
+
+if hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+    def _detached(x):
+        return x
+else:
+    def _detached(x):  # an older PyTorch exports no tensor that has a gradient
+        return None if x is None else x.detach()
+
+
+class _Once(torch.autograd.Function):
+    """Gradients, whose own gradients are refused."""
+
+    @staticmethod
+    def forward(ctx, memory, options, reverse, starts, wanted, wants_initial, count, *tensors):
+        inputs, initial = tensors[:count], tensors[count]
+        by_output, by_final = tensors[count + 1], tensors[count + 2]
+        gradients, by_initial = _adjoint(
+            memory, inputs, options, initial, starts, reverse, by_output, by_final, wanted,
+            wants_initial)
+        return (*gradients, by_initial)
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise RuntimeError("wane has first derivatives alone; this asks for a second one")
+
+
+class _Call(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, memory, options, wants_final, reverse, starts, initial, *inputs):
+        ctx.memory, ctx.options, ctx.reverse, ctx.starts = memory, options, reverse, starts
+        ctx.save_for_backward(initial, *inputs)
+        ctx.set_materialize_grads(False)
+        return _run(memory, inputs, options, initial, wants_final, starts, reverse)
+
+    @staticmethod
+    def backward(ctx, by_output, by_final):
+        initial, *inputs = ctx.saved_tensors
+        if by_output is None:
+            by_output = torch.zeros_like(inputs[ctx.memory.value])
+        found = _Once.apply(
+            ctx.memory, ctx.options, ctx.reverse, ctx.starts, ctx.needs_input_grad[6:],
+            ctx.needs_input_grad[5], len(inputs), *inputs, initial, by_output, by_final)
+        return (None, None, None, None, None, found[-1], *found[:-1])
+
+
+def call(memory, inputs, options, initial, wants_final, starts, reverse):
+    value = inputs[memory.value]
+    if value.dtype not in _computed:
+        if value.dtype not in _halves:
+            raise ValueError(f"{memory.inputs[memory.value]} has type {value.dtype}; it must be "
+                             "float32, float64, float16 or bfloat16")
+        wide = tuple(widened(x, value) for x in inputs)
+        output, final = call(memory, wide, options, initial, wants_final, starts, reverse)
+        return output.to(value.dtype), final
+    if _is_compiling():
+        return _call_in_graph(memory, inputs, options, initial, wants_final, starts, reverse)
+    if torch.is_grad_enabled() and any(
+            x is not None and x.requires_grad for x in (*inputs, initial)):
+        return _Call.apply(memory, options, wants_final, reverse, starts, initial, *inputs)
+    return _run(memory, inputs, options, initial, wants_final, starts, reverse)
+
+
+# torch.compile sees two operators, whose shapes it knows, in place of a call that it cannot trace.
+_is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+
+if hasattr(torch, "library") and hasattr(torch.library, "custom_op"):
+    from typing import List, Optional, Tuple
+
+    from torch import Tensor
+
+    def _all_inputs(memory, present, which):
+        """The inputs in their places, from those that are present."""
+        places = [None] * len(memory.inputs)
+        for place, x in zip(which, present):
+            places[place] = x
+        return tuple(places)
+
+    @torch.library.custom_op("wane::run", mutates_args=())
+    def _run_in_graph(name: str, options: List[float], wants_final: bool, reverse: bool,
+                      which: List[int], inputs: List[Tensor], initial: Optional[Tensor],
+                      starts: Optional[Tensor]) -> Tuple[Tensor, Tensor]:
+        memory = all_memories[name]
+        output, final = _run(memory, _all_inputs(memory, inputs, which), tuple(options), initial,
+                             wants_final, starts, reverse)
+        return output, output.new_empty(0) if final is None else final
+
+    @_run_in_graph.register_fake
+    def _(name, options, wants_final, reverse, which, inputs, initial, starts):
+        memory = all_memories[name]
+        places = _all_inputs(memory, inputs, which)
+        value = places[memory.value]
+        output = value.new_empty(value.shape)
+        if not wants_final:
+            return output, value.new_empty(0)
+        dtype = _complex_of[value.dtype] if memory.is_complex else value.dtype
+        return output, value.new_empty(memory.state_shape(places, options, starts), dtype=dtype)
+
+    @torch.library.custom_op("wane::adjoint", mutates_args=())
+    def _adjoint_in_graph(name: str, options: List[float], reverse: bool, which: List[int],
+                          inputs: List[Tensor], initial: Optional[Tensor],
+                          starts: Optional[Tensor], by_output: Tensor,
+                          by_final: Optional[Tensor]) -> List[Tensor]:
+        memory = all_memories[name]
+        places = _all_inputs(memory, inputs, which)
+        gradients, by_initial = _adjoint(
+            memory, places, tuple(options), initial, starts, reverse, by_output, by_final,
+            [x is not None for x in places], initial is not None)
+        found = [g for g in gradients if g is not None]
+        return found if initial is None else [*found, by_initial]
+
+    @_adjoint_in_graph.register_fake
+    def _(name, options, reverse, which, inputs, initial, starts, by_output, by_final):
+        found = [x.new_empty(x.shape) for x in inputs]
+        return found if initial is None else [*found, initial.new_empty(initial.shape)]
+
+    def _keep(ctx, inputs, output):
+        name, options, wants_final, reverse, which, tensors, initial, starts = inputs
+        ctx.of = name, options, wants_final, reverse, which
+        ctx.save_for_backward(initial, starts, *tensors)
+
+    def _backward(ctx, by_output, by_final):
+        name, options, wants_final, reverse, which = ctx.of
+        initial, starts, *tensors = ctx.saved_tensors
+        found = _adjoint_in_graph(
+            name, options, reverse, which, tensors, initial, starts, by_output.contiguous(),
+            by_final.contiguous() if wants_final else None)
+        by_initial = found[-1] if initial is not None else None
+        return None, None, None, None, None, list(found[:len(tensors)]), by_initial, None
+
+    _run_in_graph.register_autograd(_backward, setup_context=_keep)
+
+    def _call_in_graph(memory, inputs, options, initial, wants_final, starts, reverse):
+        which = [n for n, x in enumerate(inputs) if x is not None]
+        output, final = _run_in_graph(
+            memory.name, list(options), wants_final, reverse, which, [inputs[n] for n in which],
+            initial, starts)
+        return output, final if wants_final else None
+else:
+    _is_compiling = lambda: False  # noqa: E731
