@@ -35,6 +35,7 @@ wane_has_package() {
     libcli11-dev) wane_has_header CLI/CLI.hpp ;;
     libopenmpi-dev) wane_has_program mpicxx ;;
     openmpi-bin) wane_has_program mpirun ;;
+    python3-torch) python3 -c 'import torch' 2>/dev/null ;;
     python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
     *) wane_stop "packages.sh knows no package $1" ;;
   esac

@@ -1,7 +1,8 @@
 # Builds and runs everything that must pass:
 #   sh cmake/test.sh [--slow]
-# --slow adds the tests with the label slow, sanitizes all tests and the examples, and compiles the
-# CUDA tests and wane-bench-cuda for sm_80 too. The last lines are ctest's.
+# --slow adds the tests with the label slow, sanitizes all tests and the examples, compiles the CUDA
+# tests and wane-bench-cuda for sm_80 too, and gets PyTorch for the tests of the Python package. The
+# last lines are ctest's.
 # SPDX-License-Identifier: MIT
 set -eu
 . "$(dirname "$0")/packages.sh"
@@ -53,6 +54,14 @@ if wane_has_program nvcc; then
   ctest --preset cuda
 else
   wane_stage "nvcc is not installed: the CUDA headers are not compiled"
+fi
+
+if wane_has_program python3; then
+  if [ "$slow" = yes ]; then wane_want python3-torch; fi
+  wane_end_stage
+  sh cmake/python.sh || [ $? = 3 ] || wane_stop "the Python package or its tests fail; see above"
+else
+  wane_stage "python3 is not installed: the Python package is not tested"
 fi
 
 wane_stage "g++: test, with layers, headers alone, consumers, format"

@@ -14,7 +14,7 @@ import reference
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"(?<=\]\()([^)#:\s]+)(?=[)#])")
-LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp"}
+LANGUAGES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp", ".py": "python"}
 TABLES_OF_NAMES = ("call", "function", "map", "memory", "name", "operator", "")  # first headings
 MOON = Path(material.__file__).parent / "templates/.icons/material/moon-waning-crescent.svg"
 headers = {}  # "run/run.hpp": {"run": {"wane"}, "step": {"wane"}}, names and their namespaces
