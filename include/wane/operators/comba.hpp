@@ -52,8 +52,8 @@ struct comba_options {
 //       {.query = q, .key = k, .value = v, .removal = p, .strength = beta}, log_decay);
 //   wane::run(memory, y);
 //
-// log_decay: g, [B, T, H], or a gate of heads. options.normalise normalises p too. The state is
-// [B, H, K, V].
+// log_decay: g, [B, T, H], or a gate of heads. options.keys.normalise normalises p too. The state
+// is [B, H, K, V].
 template <class Io, head_gate Gate = token_view<Io const>, class Accumulate = widened<Io>>
 class comba : public impl::memory_with<impl::comba_tensors<Io>, Io, Gate, Accumulate> {
   using keyed = impl::keyed_memory<Io, Accumulate>;

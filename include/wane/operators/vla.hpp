@@ -29,9 +29,9 @@ struct vla_options {
   double length = 1;
   // Adds `amount` I to M^-1 every `every` tokens, 0: never. The paper has {20, 1e-3}.
   penalty_refresh refresh = {};
-  // With a gate: whether S decays as M does; and the part of lambda I in M, in (0, 1), below which
-  // it is restored.
+  // With a gate: whether S decays as M does.
   bool memory_fades = true;
+  // With a gate: lambda I is restored in M when less than this part of it is left, in (0, 1).
   double renewal = 0.25;
   // Queries are multiplied by this.
   double scale = 1;

@@ -75,10 +75,10 @@ namespace wane {
 //
 // The vector-Jacobian product of run(op, y, ...). output_gradient: dL/dy, [B, T, H, columns].
 // `gradients` receives the gradients by all that the operator was made of; most often it is an
-// Op::gradients, whose absent views are skipped. Each has the shape of the tensor that it belongs
-// to: those of a token, H heads of them, and those of parameters, which are summed over tokens in
-// double for float. They are written, not added to what is there. The options take dL/dstate at the
-// end and receive it at the start.
+// Op::gradients, whose absent views are skipped. Each has the shape of its input, except that what
+// heads share (queries, keys) has a gradient for each of the H heads; sum_over_groups adds these
+// up. Those of parameters are summed over tokens, in double for float. They are written, not added
+// to what is there. The options take dL/dstate at the end and receive it at the start.
 //
 // The result is the same bits for any number of threads. Gradients must not overlap inputs. Memory
 // held beside them, by form of the operator:
@@ -87,10 +87,10 @@ namespace wane {
 //   linear_recurrence     the states of every 16th to 4096th token
 //   exponential_bank      the states of every 12th to 384th token
 //   means (normalised)    as memories with keys, and the sums, B T H columns numbers
-//   banks of poles, coefficients of nodes          one state
+//   banks of poles        one state; for coefficients of nodes too
 //   penalised memories    three vectors of K numbers a token and head, and the states of S
 //   parameters            a number of each token for each number of the parameter
-//   memories that are led the leads, and gradients of as many numbers or a few times more
+//   led memories          the leads, and gradients of as many numbers or a few times more
 //   levels                a gradient of each term of each token, and the memory of one level
 //   quotients of two      both outputs, and the memory of both parts
 //   steps taken back      about 2 sqrt(T) states a sequence and head

@@ -55,9 +55,9 @@ WANE_HOST_INLINE void run(Op const& op, sequence_view<Out> output,
   static_assert(is_complex<Out> || !is_complex<output_type<Op>>,
                 "wane::run: the outputs are complex; a view of real numbers cannot take them");
   static_assert(diagonal_recurrence<Op>,
-                "wane::run: this type is no recurrence; it needs shape() "
-                "and at(place), which gives a token with value(j), or shape() and its own "
-                "advance(place, state, write); see wane/core/recurrence/recurrence.hpp");
+                "wane::run: this type is no recurrence; it needs shape() and at(place), which "
+                "gives a token with value(j), or shape(), a member type accumulate and "
+                "advance(place, state, write); see wane/core/recurrence/diagonal_recurrence.hpp");
   static_assert(!std::is_const_v<Out>,
                 "wane::run: the output is a view of constants; it must be writable");
   impl::run_checked(op, output, options);
@@ -75,9 +75,11 @@ WANE_HOST_INLINE void step(Op const& op, sequence_view<Out> output, state_view<S
   static_assert(is_complex<Out> || !is_complex<output_type<Op>>,
                 "wane::step: the outputs are complex; a view of real numbers cannot take them");
   static_assert(diagonal_recurrence<Op>,
-                "wane::step: this type is no recurrence; it needs shape() "
-                "and at(place), which gives a token with value(j), or shape() and its own "
-                "advance(place, state, write); see wane/core/recurrence/recurrence.hpp");
+                "wane::step: this type is no recurrence; it needs shape() and at(place), which "
+                "gives a token with value(j), or shape(), a member type accumulate and "
+                "advance(place, state, write); see wane/core/recurrence/diagonal_recurrence.hpp");
+  static_assert(!std::is_const_v<Out>,
+                "wane::step: the output is a view of constants; it must be writable");
   impl::step_checked(op, output, state, options);
 }
 

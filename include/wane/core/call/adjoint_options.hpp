@@ -14,7 +14,7 @@ template <class State>
 struct adjoint_options {
   state_view<State const> initial = {};
   // What run gave, [B, T, H, columns]. Where outputs are states (linear_recurrence, on a CPU), they
-  // spare adjoint the run that finds the states again; the others do not read them.
+  // spare adjoint the run that finds the states again; other operators ignore them.
   sequence_view<State const> outputs = {};
   // dL/d(final state); zero when absent.
   state_view<State const> final_gradient = {};

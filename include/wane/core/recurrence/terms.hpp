@@ -203,14 +203,4 @@ WANE_INLINE V read_from(W w, V before, V after) {
     return after;
 }
 
-// key(i) value(j); an absent key is 1.
-template <class Token, class Column>
-WANE_INLINE auto write_of(Token const& x, index i, Column j) {
-  auto const value = x.value(j);
-  if constexpr (has_key<Token>)
-    return multiply(decltype(value)(x.key(i)), value);
-  else
-    return value;
-}
-
 }  // namespace wane

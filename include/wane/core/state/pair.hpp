@@ -71,9 +71,9 @@ class recurrence_pair {
  protected:
   recurrence_pair(First const& first, Second const& second, index columns)
       : first_(first), second_(second) {
-    static_assert(
-        diagonal_recurrence<First> && diagonal_recurrence<Second>,
-        "wane: both parts of a pair must be recurrences; see wane/core/recurrence/recurrence.hpp");
+    static_assert(diagonal_recurrence<First> && diagonal_recurrence<Second>,
+                  "wane: both parts of a pair must be recurrences; see "
+                  "wane/core/recurrence/diagonal_recurrence.hpp");
     static_assert(is_complex<accumulate_type<First>> == is_complex<accumulate_type<Second>>,
                   "wane: both parts of a pair must be real, or both complex");
     recurrence_shape const a = first.shape(), b = output_shape_of(second);

@@ -31,7 +31,7 @@ consteval void check_operator() {
   static_assert(
       diagonal_recurrence<Op>,
       "wane::cuda::run: this type is no recurrence; it needs shape() and at(place), which "
-      "gives a token with value(j); see wane/core/recurrence/recurrence.hpp");
+      "gives a token with value(j); see wane/core/recurrence/diagonal_recurrence.hpp");
   static_assert(
       !diagonal_recurrence<Op> || scannable<Op> || chunkable<Op> || penalised_in_chunks<Op>,
       "wane::cuda::run: only recurrences whose tokens do not look at the state, and "

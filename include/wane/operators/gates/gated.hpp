@@ -1,4 +1,4 @@
-// gated_memory: a keyed memory with a gate; base of GLA, delta nets, RWKV-7 and VLA.
+// gated_memory: a keyed memory with a gate; base of all memories with a gate.
 // SPDX-License-Identifier: MIT
 #pragma once
 

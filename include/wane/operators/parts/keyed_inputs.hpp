@@ -29,7 +29,7 @@ struct keyed_inputs {
 enum class head_groups { interleaved, tiled };
 
 struct keyed_options {
-  // Queries are multiplied by this; absent: 1/sqrt(K).
+  // Queries are multiplied by this; absent: 1/sqrt(K), or 1 where the operator says so.
   std::optional<double> scale = {};
   // Queries and keys become x / sqrt(|x|^2 + epsilon) first, also where |x|^2 overflows or
   // underflows. With an epsilon of 0 a row of zeros gives NaN.

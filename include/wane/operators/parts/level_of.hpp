@@ -34,7 +34,7 @@ class level_of : public Op {
       auto const q = of_memory::query(i);
       return multiply(q, decltype(q)(scale));
     }
-    // Not the key is 0 while the level is read, but the value: a delta rule erases with its key.
+    // While the level is read its value is 0; its key is not, because a delta rule erases with it.
     WANE_INLINE auto value(auto j) const {
       auto const v = of_memory::value(j);
       return reads ? decltype(v)(T(0)) : v;

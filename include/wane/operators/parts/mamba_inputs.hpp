@@ -1,4 +1,4 @@
-// Inputs of mamba1 and mamba2: x, B and C as values, keys and queries.
+// Inputs of the Mambas: x, B and C as values, keys and queries.
 // SPDX-License-Identifier: MIT
 #pragma once
 
