@@ -10,6 +10,7 @@ import material
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
+import python_reference
 import reference
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +84,7 @@ def on_files(files, config):
     made = dict(header_page(header, names) for header, names in listed.items())
     examples = [f"examples/{path.name}" for path in sorted(ROOT.glob("examples/*.[chu]*"))]
     made["docs/examples.md"] = examples_page([path for path in examples if path[-4:] != ".hpp"])
+    made["docs/python_functions.md"] = python_reference.page(ROOT / "examples/python/src")
     for path in {*examples, *sources_linked(), *(f"include/wane/{header}" for header in headers)}:
         made[f"{path}.md"] = source_page(path)
 
