@@ -1,7 +1,7 @@
 # Builds and runs everything that must pass:
 #   sh cmake/test.sh [--slow]
 # --slow adds the tests with the label slow, builds all of them with both compilers, sanitizes all
-# and the examples, compiles the CUDA tests and wane-bench-cuda for sm_80 too, and gets PyTorch for
+# and the examples, compiles the CUDA tests for sm_80 too and wane-bench-cuda, and gets PyTorch for
 # the tests of the Python package. The last lines are ctest's.
 # SPDX-License-Identifier: MIT
 set -eu
@@ -31,6 +31,8 @@ plain="-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g0 -DWANE_NO_FORCED_INLINE"
 # What takes g++ longest, and is built and run by clang++ too (preset sanitize).
 twice='^cuda/(laws|parts|scan/emulated|one_token|chunks/segments|penalty/adjoint_faults|workspace)'
 twice="$twice|^ranks/(sharded_run|by_effects|exclusive_scan|early_gradients)"
+twice="$twice|^operators/(log_linear|mesa_net|mlstm|preconditioned|delta_product|grouped_queries)"
+twice="$twice|^operators/(rwkv4|rwkv6|comba|gated_delta_net2|hgrn2|longhorn|mamba|local_attention)"
 if [ "$slow" = yes ] || ! wane_has_program clang++; then twice=; fi
 
 wane_stage "g++: build"
@@ -51,9 +53,9 @@ else
 fi
 
 if wane_has_program nvcc; then
-  wane_stage "nvcc: build (sm_80 and sm_90; CUDA tests and wane-bench-cuda for sm_90, with --slow for both)"
-  all=
-  if [ "$slow" = yes ]; then all=-DWANE_CUDA_TESTED=; fi
+  wane_stage "nvcc: build (sm_80 and sm_90; CUDA tests for sm_90, with --slow for both)"
+  all=-DWANE_PROGRAMS=wane-selftest
+  if [ "$slow" = yes ]; then all="-DWANE_CUDA_TESTED= -DWANE_PROGRAMS="; fi
   CXX=g++ cmake --preset cuda "$plain" $all -DCMAKE_CXX_FLAGS="$late"
   cmake --build --preset cuda --target wane-cuda
   wane_stage "nvcc: test (what needs a device is skipped where there is none)"
