@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string>
@@ -18,6 +19,20 @@ using wane::index;
 // A tensor that is absent has a dtype of no bits.
 inline bool is_present(wane::dlpack_tensor const& x) { return x.dtype.bits != 0; }
 
+// Where packed sequences begin, and the end of the last, from a tensor of whole numbers; empty
+// where it is absent.
+inline std::vector<index> starts_of(wane::dlpack_tensor const& of) {
+  std::vector<index> starts;
+  if (!is_present(of)) return starts;
+  auto const read = [&](auto zero) {
+    auto const x = wane::view_of_dlpack<decltype(zero) const, 1>("cu_seqlens", of);
+    wane::require(x.extent[0] > 0, "cu_seqlens is empty; it must begin with 0");
+    for (index n = 0; n < x.extent[0]; ++n) starts.push_back(x(n));
+  };
+  of.dtype.bits == 32 ? read(std::int32_t()) : read(std::int64_t());
+  return starts;
+}
+
 // The numbers that a function names: those of its tensors, or those of its options.
 template <class T>
 struct named_values {
@@ -27,7 +42,7 @@ struct named_values {
   T const& at(std::string_view name) const {
     for (std::size_t i = 0; i < names.size(); ++i)
       if (names[i] == name) return values[i];
-    throw wane::error("this memory names nothing " + std::string(name));
+    throw wane::error("this memory has no tensor or option " + std::string(name));
   }
 };
 
@@ -87,8 +102,10 @@ class call {
   template <class T, int Rank>
   static wane::view<T, Rank> viewed(char const* name, wane::dlpack_tensor x) {
     if (!is_present(x)) return {};
-    alignas(16) static std::array<std::byte, 16> nothing;  // a tensor without numbers is present
-    if (!x.data) x.data = nothing.data();
+    // A tensor without numbers is present, though it may have no memory.
+    alignas(16) static std::array<std::byte, 16> nothing;
+    if (!x.data && std::find(x.shape, x.shape + x.ndim, 0) != x.shape + x.ndim)
+      x.data = nothing.data();
     return wane::view_of_dlpack<T, Rank>(name, x);
   }
 };
@@ -122,11 +139,8 @@ struct memory {
   void (*of_float)(call const&);
   void (*of_double)(call const&);
 
-  // The first tensor decides the type of all.
-  void carry_out(call const& at) const {
-    bool const is_double = at.inputs.values.front().dtype.bits == 64;
-    (is_double ? of_double : of_float)(at);
-  }
+  // The output has the type of all tensors.
+  void carry_out(call const& at) const { (at.output.dtype.bits == 64 ? of_double : of_float)(at); }
 };
 template <template <class> class Memory>
 memory memory_of(char const* name, std::vector<char const*> inputs,

@@ -5,7 +5,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
 #include <deque>
+#include <string>
 #include <wane/dlpack.hpp>
 
 namespace wane_python {
@@ -20,14 +22,17 @@ struct exchange_functions {
   int (*tensor_from_object)(void* object, wane::dlpack_tensor* tensor);
 };
 
-// Those of an object's type, or null. Asks a type once, most often.
+// Those of an object's type, or null. Asks a type once, most often; the last type is kept alive, so
+// that no other can have its address.
 inline exchange_functions const* exchange_functions_of(nanobind::handle object) {
   static PyTypeObject* type = nullptr;
   static exchange_functions const* functions = nullptr;
   if (Py_TYPE(object.ptr()) == type) return functions;
   nanobind::object const found =
       nanobind::getattr(object.type(), "__dlpack_c_exchange_api__", nanobind::none());
+  Py_XDECREF(reinterpret_cast<PyObject*>(type));
   type = Py_TYPE(object.ptr()), functions = nullptr;
+  Py_INCREF(reinterpret_cast<PyObject*>(type));
   if (PyCapsule_IsValid(found.ptr(), "dlpack_exchange_api")) {
     auto const* all = static_cast<exchange_functions const*>(
         PyCapsule_GetPointer(found.ptr(), "dlpack_exchange_api"));
@@ -39,28 +44,32 @@ inline exchange_functions const* exchange_functions_of(nanobind::handle object) 
 class held_tensors {
  public:
   // Absent where it is None.
-  wane::dlpack_tensor take(nanobind::handle of) {
-    return taken(
-        of, [&]() -> auto& {
-          return read_.emplace_back(nanobind::cast<nanobind::ndarray<nanobind::ro>>(of));
-        });
-  }
-  wane::dlpack_tensor take_to_write(nanobind::handle of) {
-    return taken(
-        of, [&]() -> auto& {
-          return written_.emplace_back(nanobind::cast<nanobind::ndarray<>>(of));
-        });
+  wane::dlpack_tensor take(char const* name, nanobind::handle of) { return taken(name, of, read_); }
+  wane::dlpack_tensor take_to_write(char const* name, nanobind::handle of) {
+    return taken(name, of, written_);
   }
 
  private:
-  wane::dlpack_tensor taken(nanobind::handle of, auto const& import) {
+  template <class Array>
+  static wane::dlpack_tensor taken(char const* name, nanobind::handle of, std::deque<Array>& held) {
     wane::dlpack_tensor tensor{};
     if (of.is_none()) return tensor;
     if (auto const* functions = exchange_functions_of(of)) {
-      if (functions->tensor_from_object(of.ptr(), &tensor) != 0) throw nanobind::python_error();
+      bool const is_given = functions->tensor_from_object(of.ptr(), &tensor) == 0;
+      if (!is_given && PyErr_Occurred()) throw nanobind::python_error();
+      wane::require(is_given, name, " cannot be read; it must be an array on the CPU");
       return tensor;
     }
-    auto& x = import();
+    try {
+      return tensor_of(held.emplace_back(nanobind::cast<Array>(of)));
+    } catch (nanobind::cast_error const&) {
+      throw wane::error(std::string(name) + " is a " + Py_TYPE(of.ptr())->tp_name +
+                        " that cannot be read; it must be an array of numbers on the CPU");
+    }
+  }
+
+  template <class Array>
+  static wane::dlpack_tensor tensor_of(Array const& x) {
     auto const type = x.dtype();
     return {const_cast<void*>(static_cast<void const*>(x.data())),
             {x.device_type(), x.device_id()},

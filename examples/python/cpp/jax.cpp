@@ -1,5 +1,6 @@
 // Calls of memories from programs that JAX compiles, by XLA's foreign functions.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <exception>
 
 #include "memories.hpp"
@@ -46,12 +47,6 @@ wane::dlpack_tensor entry_of(ffi::AnyBuffer const& buffer, std::size_t leading, 
           const_cast<std::int64_t*>(extents.begin() + leading),
           nullptr,
           0};
-}
-
-std::vector<index> starts_of(wane::dlpack_tensor const& of) {
-  if (!is_present(of)) return {};
-  auto const x = wane::view_of_dlpack<std::int32_t const, 1>("cu_seqlens", of);
-  return {x.data, x.data + x.extent[0]};
 }
 
 // Operands and results lie in the slots that `given` and `wanted` name: those of the inputs, then

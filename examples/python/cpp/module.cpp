@@ -14,24 +14,6 @@ namespace nb = nanobind;
 namespace wane_python {
 namespace {
 
-// Starts of packed sequences, of any whole numbers.
-std::vector<index> starts_of(wane::dlpack_tensor const& of) {
-  if (!is_present(of)) return {};
-  auto const all = [&](auto zero) {
-    auto const x = wane::view_of_dlpack<decltype(zero) const, 1>("cu_seqlens", of);
-    return std::vector<index>(x.data, x.data + x.extent[0]);
-  };
-  return of.dtype.bits == 32 ? all(std::int32_t()) : all(std::int64_t());
-}
-
-// Tensors or None, as many as the memory names.
-void take_all(nb::tuple const& from, std::size_t count, char const* what,
-              std::vector<wane::dlpack_tensor>& to, auto const& take) {
-  wane::require(from.size() == count, "there are ", from.size(), " ", what, "; there must be ",
-                count);
-  for (nb::handle x : from) to.push_back(take(x));
-}
-
 struct arguments {
   nb::tuple inputs, gradients, options;
   nb::object output, initial, final, initial_gradient, starts;
@@ -41,22 +23,28 @@ struct arguments {
 
 void carry_out(memory const& of, arguments const& from) {
   held_tensors held;
-  auto const read = [&](nb::handle x) { return held.take(x); };
-  auto const write = [&](nb::handle x) { return held.take_to_write(x); };
   std::vector<wane::dlpack_tensor> inputs, gradients;
   std::vector<double> options;
-  take_all(from.inputs, of.inputs.size(), "inputs", inputs, read);
-  if (from.is_adjoint) take_all(from.gradients, of.inputs.size(), "gradients", gradients, write);
+  wane::require(from.inputs.size() == of.inputs.size() &&
+                    from.options.size() == of.options.size() &&
+                    from.gradients.size() == (from.is_adjoint ? of.inputs.size() : 0),
+                of.name, " takes other inputs or options");
+  for (std::size_t i = 0; i < of.inputs.size(); ++i) {
+    inputs.push_back(held.take(of.inputs[i], from.inputs[i]));
+    if (from.is_adjoint) gradients.push_back(held.take_to_write(of.inputs[i], from.gradients[i]));
+  }
   for (nb::handle x : from.options) options.push_back(nb::cast<double>(x));
-  std::vector<index> const starts = starts_of(read(from.starts));
+  std::vector<index> const starts = starts_of(held.take("cu_seqlens", from.starts));
+  auto const either = [&](char const* name, nb::handle x) {
+    return from.is_adjoint ? held.take(name, x) : held.take_to_write(name, x);
+  };
 
   call at;
   at.inputs = {of.inputs, inputs}, at.gradients = {of.inputs, gradients};
   at.options = {of.options, options};
-  at.output = from.is_adjoint ? read(from.output) : write(from.output);
-  at.initial = read(from.initial);
-  at.final = from.is_adjoint ? read(from.final) : write(from.final);
-  at.initial_gradient = write(from.initial_gradient);
+  at.output = either("the output", from.output), at.final = either("the final state", from.final);
+  at.initial = held.take("initial_state", from.initial);
+  at.initial_gradient = held.take_to_write("initial_state", from.initial_gradient);
   at.starts = starts;
   at.is_adjoint = from.is_adjoint, at.is_reverse = from.is_reverse, at.threads = from.threads;
   nb::gil_scoped_release const released;

@@ -6,6 +6,8 @@ import math
 import sys
 from typing import Optional, TypeVar
 
+import numpy
+
 from . import _memories as memories
 
 Array = TypeVar("Array")  # numpy.ndarray, torch.Tensor or jax.Array
@@ -33,12 +35,32 @@ def _framework_of(x):
     return found
 
 
+def _mixed(memory, tensors):
+    """Arrays of NumPy may stand beside those of JAX; other frameworks do not mix."""
+    names = {_framework_of(x).__name__.rpartition("_")[2] for x in tensors if x is not None}
+    if names != {"jax", "numpy"}:
+        raise ValueError(f"tensors of {memory.name} are of {' and '.join(sorted(names))}; they "
+                         "must be of one framework")
+    from . import _jax
+    return _jax, tuple(None if x is None else _jax.array(x) for x in tensors)
+
+
 def _call(memory, inputs, options, initial_state, output_final_state, cu_seqlens, reverse,
           state_v_first=False):
+    framework = _framework_of(inputs[memory.value])
+    for x in (*inputs, initial_state):
+        if x is not None and _framework_of(x) is not framework:
+            framework, tensors = _mixed(memory, (*inputs, initial_state))
+            inputs, initial_state = tensors[:-1], tensors[-1]
+            break
     if state_v_first and initial_state is not None:
+        if initial_state.ndim != 4:
+            raise ValueError(f"initial_state has {initial_state.ndim} dimensions; it must have 4")
         initial_state = initial_state.swapaxes(-1, -2)
-    output, final = _framework_of(inputs[memory.value]).call(
-        memory, inputs, options, initial_state, output_final_state, cu_seqlens, reverse)
+    if cu_seqlens is not None:
+        cu_seqlens = _starts(cu_seqlens)
+    output, final = framework.call(memory, inputs, options, initial_state,
+                                   bool(output_final_state), cu_seqlens, bool(reverse))
     if state_v_first and final is not None:
         final = final.swapaxes(-1, -2)
     return output, final
@@ -52,8 +74,28 @@ def _require_like(name, x, shape, like):
         raise ValueError(f"{name} has type {x.dtype}; it must be {like.dtype}")
 
 
+def _starts(cu_seqlens):
+    if isinstance(cu_seqlens, (list, tuple)):
+        cu_seqlens = numpy.asarray(cu_seqlens, numpy.int64)
+    if cu_seqlens.ndim != 1 or cu_seqlens.shape[0] == 0:
+        raise ValueError(f"cu_seqlens has shape {list(cu_seqlens.shape)}; it must be [N + 1]")
+    return cu_seqlens
+
+
 def _scale(scale, k):
-    return k.shape[-1] ** -0.5 if scale is None else scale
+    if scale is None:
+        if k.shape[-1] == 0:
+            raise ValueError("k has rows 0; it must have 1 or more")
+        return k.shape[-1] ** -0.5
+    if getattr(scale, "requires_grad", False):
+        raise ValueError("scale has a gradient; it must be a number: multiply q by a tensor")
+    return float(scale)
+
+
+def _whole(name, number):
+    if not math.isfinite(number) or int(number) != number or number < 1:
+        raise ValueError(f"{name} is {number}; it must be a whole number, 1 or more")
+    return int(number)
 
 
 _KEYED = """
@@ -65,6 +107,7 @@ _KEYED = """
         initial_state: `[N, H, K, V]`, N sequences (B, or the packed ones); `None`: zeros.
         output_final_state: Whether the final state is returned.
         cu_seqlens: `[N + 1]` whole numbers, where packed sequences begin and end; then B is 1.
+            cu_seqlens_cpu is taken and not used.
         reverse: Whether time runs from the last token to the first.
         state_v_first: Whether states are `[N, H, V, K]`.
 
@@ -78,7 +121,8 @@ _KEYED = """
 
 def _keyed_doc(own=""):
     def write(function):
-        function.__doc__ += _KEYED.format(own=own)
+        if function.__doc__:  # python -OO has none
+            function.__doc__ += _KEYED.format(own=own)
         return function
     return write
 
@@ -267,6 +311,9 @@ def selective_scan_fn(u: Array, delta: Array, A: Array, B: Array, C: Array,
         ValueError: Where a shape, a type or a device does not fit.
     """
     of = _framework_of(u)
+    for name, x in ("delta", delta), ("A", A), ("B", B), ("C", C):
+        if not hasattr(x, "ndim"):
+            raise ValueError(f"{name} is {x}; it must be an array")
     if u.ndim != 3 or A.ndim != 2 or B.ndim not in (3, 4) or C.ndim != B.ndim:
         raise ValueError(f"u, A, B, C have {u.ndim}, {A.ndim}, {B.ndim}, {C.ndim} dimensions; they "
                          "must have 3, 2, 3 or 4, and as B")
@@ -290,7 +337,7 @@ def selective_scan_fn(u: Array, delta: Array, A: Array, B: Array, C: Array,
         return None if x is None else of.widened(x, u).reshape(groups, -1)
 
     groups = 1 if B.ndim == 3 else B.shape[1]
-    if u.shape[1] % groups:
+    if groups == 0 or u.shape[1] % groups:
         raise ValueError(f"u has {u.shape[1]} channels; the {groups} groups of B must divide them")
     output, final = _call(
         memories.mamba1,
@@ -335,11 +382,12 @@ def mamba_chunk_scan_combined(x: Array, dt: Array, A: Array, B: Array, C: Array,
         ValueError: Where a shape, a type or a device does not fit.
     """
     of = _framework_of(x)
+    least, most = map(float, dt_limit)
     if z is not None:
         _require_like("z", z, x.shape, x)
     output, final = _call(
         memories.mamba2, (x, dt, of.widened(A, x), B, C, of.widened(D, x), of.widened(dt_bias, x)),
-        (dt_softplus, *map(float, dt_limit)), initial_states, return_final_states, cu_seqlens,
+        (dt_softplus, least, most), initial_states, return_final_states, cu_seqlens,
         False, state_v_first=True)
     if z is not None:
         output = output * _silu(z)
@@ -362,6 +410,7 @@ def retention(v: Array, alpha: Array, nodes: int = 16, horizon: int = 4096,
 
     The others, what is returned and what is raised are those of chunk_gla().
     """
+    nodes, horizon = _whole("nodes", nodes), _whole("horizon", horizon)
     return _call(memories.retention, (v, alpha), (nodes, horizon), initial_state,
                  output_final_state, cu_seqlens, reverse)
 
@@ -383,7 +432,8 @@ def retrieval(q: Array, k: Array, v: Array, alpha: Array, nodes: int = 16, horiz
 
     The others, what is returned and what is raised are those of chunk_gla().
     """
-    return _call(memories.retrieval, (v, q, k, alpha), (nodes, horizon, normalize, floor),
+    nodes, horizon = _whole("nodes", nodes), _whole("horizon", horizon)
+    return _call(memories.retrieval, (v, q, k, alpha), (nodes, horizon, bool(normalize), floor),
                  initial_state, output_final_state, cu_seqlens, reverse)
 
 

@@ -1,6 +1,7 @@
 """Memories on arrays of JAX, with gradients, under jit and vmap."""
 
 import functools
+import re
 
 import jax
 import jax.numpy as jnp
@@ -29,6 +30,10 @@ def widened(x, like):
 
 def scalars(numbers, like):
     return jnp.asarray(numbers, like.dtype)
+
+
+def array(x):
+    return jnp.asarray(x)
 
 
 def contiguous(x):
@@ -103,6 +108,8 @@ def call(memory, inputs, options, initial, wants_final, starts, reverse):
         output, final = call(memory, inputs, options, initial, wants_final, starts, reverse)
         return output.astype(value.dtype), final
     if starts is not None:
+        if isinstance(starts, numpy.ndarray) and starts.size and starts.max() >= 1 << 31:
+            raise ValueError(f"cu_seqlens has {starts.max()}; it must be less than 2^31 in JAX")
         starts = jnp.asarray(starts)
         if not jnp.issubdtype(starts.dtype, jnp.integer):
             raise ValueError(f"cu_seqlens has type {starts.dtype}; it must hold whole numbers")
@@ -111,4 +118,4 @@ def call(memory, inputs, options, initial, wants_final, starts, reverse):
         return _run(memory.name, tuple(map(float, options)), bool(wants_final), bool(reverse),
                     inputs, initial, starts)
     except jax.errors.JaxRuntimeError as error:  # outside jit, where the call is made at once
-        raise ValueError(str(error).partition(": ")[2]) from None
+        raise ValueError(re.sub("^(INVALID_ARGUMENT: )+", "", str(error))) from None

@@ -6,6 +6,7 @@ from . import _threads
 
 exp, concatenate = numpy.exp, numpy.concatenate
 _computed = (numpy.float32, numpy.float64)
+_halves = ("float16", "bfloat16")  # the latter is that of ml_dtypes
 _complex_of = {
     numpy.dtype("float32"): numpy.dtype("complex64"),
     numpy.dtype("float64"): numpy.dtype("complex128"),
@@ -25,7 +26,7 @@ def widened(x, like):
     if x is None:
         return None
     x = numpy.asarray(x)
-    return x.astype(numpy.float32) if x.dtype.itemsize == 2 and x.dtype.kind not in "iub" else x
+    return x.astype(numpy.float32) if x.dtype.name in _halves else x
 
 
 def scalars(numbers, like):
@@ -40,7 +41,7 @@ def call(memory, inputs, options, initial, wants_final, starts, reverse):
     value = inputs[memory.value]
     dtype = value.dtype
     if dtype.type not in _computed:
-        if dtype.itemsize != 2 or dtype.kind in "iub":
+        if dtype.name not in _halves:
             raise ValueError(f"{memory.inputs[memory.value]} has type {dtype}; it must be float32, "
                              "float64, or of 16 bits")
         inputs = tuple(widened(x, value) for x in inputs)

@@ -106,4 +106,6 @@ def post_log_decays(g, taper, trained_at=1, seen=0):
     positions = numpy.arange(seen + 1, seen + 1 + g.shape[1], dtype=numpy.float64)
     logs = of.scalars(numpy.log(positions / trained_at), g)
     logs = logs.reshape((-1,) + (1,) * (g.ndim - 2))
+    if isinstance(taper, numpy.ndarray):
+        taper = of.scalars(taper, g)
     return g * of.exp(-logs * taper)

@@ -1,6 +1,7 @@
 """Memories on tensors of PyTorch, with gradients."""
 
 import torch
+from torch.autograd import forward_ad
 
 from . import _threads
 from ._memories import all_memories
@@ -9,6 +10,7 @@ exp, concatenate = torch.exp, torch.cat
 sigmoid, softplus = torch.sigmoid, torch.nn.functional.softplus
 _computed = (torch.float32, torch.float64)
 _halves = (torch.float16, torch.bfloat16)
+_plain_types = (torch.Tensor, torch.nn.Parameter)
 _complex_of = {torch.float32: torch.complex64, torch.float64: torch.complex128}
 
 
@@ -29,12 +31,12 @@ def contiguous(x):
 
 def _run(memory, inputs, options, initial, wants_final, starts, reverse):
     value = inputs[memory.value]
-    output = torch.empty(value.shape, dtype=value.dtype)
+    output = torch.empty(value.shape, dtype=value.dtype, device=value.device)
     final = None
     if wants_final:
         dtype = _complex_of[value.dtype] if memory.is_complex else value.dtype
         final = torch.empty(memory.state_shape(inputs, options, starts), dtype=dtype)
-    memory.native.run(tuple(map(_detached, inputs)), options, output, _detached(initial), final,
+    memory.native.run(tuple(map(_plain, inputs)), options, output, _plain(initial), final,
                       starts, reverse, _threads.threads)
     return output, final
 
@@ -47,17 +49,21 @@ def _adjoint(memory, inputs, options, initial, starts, reverse, by_output, by_fi
         for x, wants in zip(inputs, wanted))
     by_initial = torch.empty(initial.shape, dtype=initial.dtype) if wants_initial else None
     memory.native.adjoint(
-        tuple(map(_detached, inputs)), options, _detached(by_output), _detached(initial),
-        _detached(by_final), starts, reverse, _threads.threads, gradients, by_initial)
+        tuple(map(_plain, inputs)), options, _plain(by_output), _plain(initial),
+        _plain(by_final), starts, reverse, _threads.threads, gradients, by_initial)
     return gradients, by_initial
 
 
-if hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
-    def _detached(x):
-        return x
-else:
-    def _detached(x):  # an older PyTorch exports no tensor that has a gradient
-        return None if x is None else x.detach()
+_exports_gradients = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
+
+
+def _plain(x):
+    """The tensor as its memory has it: DLPack knows of no conjugate or sign yet to be taken."""
+    if x is None:
+        return None
+    if x.is_conj() or x.is_neg():
+        x = x.resolve_conj().resolve_neg()
+    return x if _exports_gradients else x.detach()
 
 
 class _Once(torch.autograd.Function):
@@ -80,18 +86,18 @@ class _Once(torch.autograd.Function):
 class _Call(torch.autograd.Function):
     @staticmethod
     def forward(ctx, memory, options, wants_final, reverse, starts, initial, *inputs):
-        ctx.memory, ctx.options, ctx.reverse, ctx.starts = memory, options, reverse, starts
-        ctx.save_for_backward(initial, *inputs)
+        ctx.memory, ctx.options, ctx.reverse = memory, options, reverse
+        ctx.save_for_backward(initial, starts, *inputs)
         ctx.set_materialize_grads(False)
         return _run(memory, inputs, options, initial, wants_final, starts, reverse)
 
     @staticmethod
     def backward(ctx, by_output, by_final):
-        initial, *inputs = ctx.saved_tensors
+        initial, starts, *inputs = ctx.saved_tensors
         if by_output is None:
             by_output = torch.zeros_like(inputs[ctx.memory.value])
         found = _Once.apply(
-            ctx.memory, ctx.options, ctx.reverse, ctx.starts, ctx.needs_input_grad[6:],
+            ctx.memory, ctx.options, ctx.reverse, starts, ctx.needs_input_grad[6:],
             ctx.needs_input_grad[5], len(inputs), *inputs, initial, by_output, by_final)
         return (None, None, None, None, None, found[-1], *found[:-1])
 
@@ -105,7 +111,10 @@ def call(memory, inputs, options, initial, wants_final, starts, reverse):
         wide = tuple(widened(x, value) for x in inputs)
         output, final = call(memory, wide, options, initial, wants_final, starts, reverse)
         return output.to(value.dtype), final
-    if _is_compiling():
+    if starts is not None and not isinstance(starts, torch.Tensor):
+        starts = torch.tensor(starts)
+    _refuse_forward_gradients((*inputs, initial))
+    if _is_seen_through(value):
         return _call_in_graph(memory, inputs, options, initial, wants_final, starts, reverse)
     if torch.is_grad_enabled() and any(
             x is not None and x.requires_grad for x in (*inputs, initial)):
@@ -113,9 +122,14 @@ def call(memory, inputs, options, initial, wants_final, starts, reverse):
     return _run(memory, inputs, options, initial, wants_final, starts, reverse)
 
 
-# torch.compile sees two operators, whose shapes it knows, in place of a call that it cannot trace.
-_is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+def _refuse_forward_gradients(tensors):
+    if forward_ad._current_level >= 0 and any(
+            x is not None and forward_ad.unpack_dual(x).tangent is not None for x in tensors):
+        raise RuntimeError("wane has no gradients in forward mode; it must be backward")
 
+
+# torch.compile and torch.func see two operators, whose shapes they know, in place of a call that
+# they cannot look into.
 if hasattr(torch, "library") and hasattr(torch.library, "custom_op"):
     from typing import List, Optional, Tuple
 
@@ -188,5 +202,9 @@ if hasattr(torch, "library") and hasattr(torch.library, "custom_op"):
             memory.name, list(options), wants_final, reverse, which, [inputs[n] for n in which],
             initial, starts)
         return output, final if wants_final else None
+    def _is_seen_through(value):
+        return (torch.compiler.is_compiling() or type(value) not in _plain_types
+                or torch._C._functorch.maybe_current_level() is not None)
 else:
-    _is_compiling = lambda: False  # noqa: E731
+    def _is_seen_through(value):
+        return False
