@@ -47,9 +47,10 @@ def _mixed(memory, tensors):
 
 def _call(memory, inputs, options, initial_state, output_final_state, cu_seqlens, reverse,
           state_v_first=False):
-    framework = _framework_of(inputs[memory.value])
+    value = inputs[memory.value]
+    framework, kind = _framework_of(value), type(value)
     for x in (*inputs, initial_state):
-        if x is not None and _framework_of(x) is not framework:
+        if type(x) is not kind and x is not None and _framework_of(x) is not framework:
             framework, tensors = _mixed(memory, (*inputs, initial_state))
             inputs, initial_state = tensors[:-1], tensors[-1]
             break
