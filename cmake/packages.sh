@@ -35,6 +35,9 @@ wane_has_package() {
     libcli11-dev) wane_has_header CLI/CLI.hpp ;;
     libopenmpi-dev) wane_has_program mpicxx ;;
     openmpi-bin) wane_has_program mpirun ;;
+    python3-dev)
+      python3 -c 'import os, sysconfig
+raise SystemExit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' 2>/dev/null ;;
     python3-torch) python3 -c 'import torch' 2>/dev/null ;;
     python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
     *) wane_stop "packages.sh knows no package $1" ;;

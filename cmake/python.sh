@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 [ $# = 0 ] || wane_stop "$1 is not an option; usage: sh cmake/python.sh"
 
-wane_need g++ cmake libeigen3-dev libboost-dev python3-venv
+wane_need g++ cmake libeigen3-dev libboost-dev python3-dev python3-venv
 wane_prepare_builds
 environment=build/python
 python=$environment/bin/python
