@@ -74,6 +74,7 @@ libcli11-dev        cli11-devel             cli11          cli11-devel          
 gnuplot-nox         gnuplot                 gnuplot        gnuplot                 gnuplot        gnuplot
 libopenmpi-dev      openmpi-devel           openmpi        openmpi-devel           openmpi-dev    open-mpi
 openmpi-bin         openmpi                 openmpi        openmpi                 openmpi        open-mpi
+python3-dev         python3-devel           python         python3-devel           python3-dev    python
 python3-venv        python3                 python         python3                 python3        python
 TABLE
     )
