@@ -335,7 +335,7 @@ def selective_scan_fn(u: Array, delta: Array, A: Array, B: Array, C: Array,
         return of.contiguous(x.swapaxes(2, 3).swapaxes(1, 2))
 
     def parameter(x):
-        return None if x is None else of.widened(x, u).reshape(groups, -1)
+        return None if x is None else of.widened(x).reshape(groups, -1)
 
     groups = 1 if B.ndim == 3 else B.shape[1]
     if groups == 0 or u.shape[1] % groups:
@@ -387,7 +387,7 @@ def mamba_chunk_scan_combined(x: Array, dt: Array, A: Array, B: Array, C: Array,
     if z is not None:
         _require_like("z", z, x.shape, x)
     output, final = _call(
-        memories.mamba2, (x, dt, of.widened(A, x), B, C, of.widened(D, x), of.widened(dt_bias, x)),
+        memories.mamba2, (x, dt, of.widened(A), B, C, of.widened(D), of.widened(dt_bias)),
         (dt_softplus, least, most), initial_states, return_final_states, cu_seqlens,
         False, state_v_first=True)
     if z is not None:

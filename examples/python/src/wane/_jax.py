@@ -21,7 +21,7 @@ sigmoid, softplus = jax.nn.sigmoid, jax.nn.softplus
 _complex_of = {jnp.dtype("float32"): jnp.complex64, jnp.dtype("float64"): jnp.complex128}
 
 
-def widened(x, like):
+def widened(x):
     """`x` as a tensor that a memory computes with: float16 and bfloat16 become float32."""
     if x is None:
         return None
@@ -104,7 +104,7 @@ def call(memory, inputs, options, initial, wants_final, starts, reverse):
         if value.dtype not in (jnp.float16, jnp.bfloat16):
             raise ValueError(f"{memory.inputs[memory.value]} has type {value.dtype}; it must be "
                              "float32, float64, float16 or bfloat16")
-        inputs = tuple(widened(x, value) for x in inputs)
+        inputs = tuple(widened(x) for x in inputs)
         output, final = call(memory, inputs, options, initial, wants_final, starts, reverse)
         return output.astype(value.dtype), final
     if starts is not None:

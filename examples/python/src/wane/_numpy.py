@@ -21,7 +21,7 @@ def softplus(x):
     return numpy.logaddexp(x, numpy.zeros((), x.dtype))
 
 
-def widened(x, like):
+def widened(x):
     """`x` as a tensor that a memory computes with: float16 and bfloat16 become float32."""
     if x is None:
         return None
@@ -44,7 +44,7 @@ def call(memory, inputs, options, initial, wants_final, starts, reverse):
         if dtype.name not in _halves:
             raise ValueError(f"{memory.inputs[memory.value]} has type {dtype}; it must be float32, "
                              "float64, or of 16 bits")
-        inputs = tuple(widened(x, value) for x in inputs)
+        inputs = tuple(widened(x) for x in inputs)
         output, final = call(memory, inputs, options, initial, wants_final, starts, reverse)
         return output.astype(dtype), final
     output = numpy.empty(value.shape, dtype)

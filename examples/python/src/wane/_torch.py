@@ -14,7 +14,7 @@ _plain_types = (torch.Tensor, torch.nn.Parameter)
 _complex_of = {torch.float32: torch.complex64, torch.float64: torch.complex128}
 
 
-def widened(x, like):
+def widened(x):
     """`x` as a tensor that a memory computes with: float16 and bfloat16 become float32."""
     if x is None:
         return None
@@ -108,7 +108,7 @@ def call(memory, inputs, options, initial, wants_final, starts, reverse):
         if value.dtype not in _halves:
             raise ValueError(f"{memory.inputs[memory.value]} has type {value.dtype}; it must be "
                              "float32, float64, float16 or bfloat16")
-        wide = tuple(widened(x, value) for x in inputs)
+        wide = tuple(widened(x) for x in inputs)
         output, final = call(memory, wide, options, initial, wants_final, starts, reverse)
         return output.to(value.dtype), final
     if starts is not None and not isinstance(starts, torch.Tensor):
