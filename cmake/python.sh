@@ -17,7 +17,8 @@ pip_install() { "$python" -m pip install --disable-pip-version-check --retries 1
 
 wane_stage "Python: install from PyPI"
 python3 -m venv --clear --system-site-packages "$environment"
-if ! pip_install numpy pytest; then
+# The last two are what pip gets again to build the package.
+if ! pip_install numpy pytest nanobind scikit-build-core; then
   wane_say "PyPI cannot be reached ($log): the Python package is not tested"
   exit 3
 fi
