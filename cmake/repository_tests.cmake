@@ -17,11 +17,13 @@ add_test(NAME links.each_fault_is_seen COMMAND ${CMAKE_COMMAND}
   -DFOLDER=${PROJECT_BINARY_DIR}/planted_links -P ${scripts}/check_links_test.cmake)
 add_test(NAME format COMMAND ${CMAKE_COMMAND}
   -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_format.cmake)
+add_test(NAME left_out COMMAND ${CMAKE_COMMAND}
+  -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_left_out.cmake)
 add_test(NAME packages COMMAND sh ${scripts}/packages_test.sh)
 add_test(NAME headers_alone COMMAND ${CMAKE_COMMAND}
   --build ${PROJECT_BINARY_DIR} --target all_verify_interface_header_sets)
 set(names layers layers.each_rule_bites public_names public_names.each_form_is_seen links
-  links.each_fault_is_seen format packages headers_alone)
+  links.each_fault_is_seen format left_out packages headers_alone)
 
 foreach(way find_package add_subdirectory fetch_content pkg_config deb conan vcpkg)
   add_test(NAME consumer.${way} COMMAND ${CMAKE_COMMAND}

@@ -11,9 +11,9 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-// In DLPack's code and bits; none for types that no memory has.
+// In DLPack's code and bits; float8 stands for all types that no memory has.
 struct number_type {
-  std::uint8_t code = 0, bits = 0;
+  std::uint8_t code, bits;
 };
 number_type type_of(ffi::DataType type) {
   switch (type) {
@@ -30,7 +30,7 @@ number_type type_of(ffi::DataType type) {
     case ffi::DataType::S64:
       return {0, 64};
     default:
-      return {2, 8};  // refused by its name
+      return {2, 8};
   }
 }
 
@@ -67,12 +67,11 @@ ffi::Error carry_out(ffi::RemainingArgs operands, ffi::RemainingRets results, st
     read.push_back(*operands.get<ffi::AnyBuffer>(i));
   for (std::size_t i = 0; i < results.size(); ++i)
     written.push_back(**results.get<ffi::AnyBuffer>(i));
-  auto const find = [](auto const& slots, std::size_t slot) {
-    return static_cast<std::size_t>(
-        std::find(slots.begin(), slots.end(), static_cast<std::int64_t>(slot)) - slots.begin());
-  };
   // The output, or its gradient, is [B, T, H, V] without vmap.
-  ffi::AnyBuffer const& output = is_adjoint ? read[find(given, inputs + 2)] : written[0];
+  auto const by_output =
+      std::find(given.begin(), given.end(), static_cast<std::int64_t>(inputs) + 2) - given.begin();
+  ffi::AnyBuffer const& output =
+      is_adjoint ? read.at(static_cast<std::size_t>(by_output)) : written[0];
   wane::require(output.dimensions().size() >= 4, "the output has ", output.dimensions().size(),
                 " dimensions; it must have 4");
   std::size_t const leading = output.dimensions().size() - 4;
@@ -87,7 +86,7 @@ ffi::Error carry_out(ffi::RemainingArgs operands, ffi::RemainingRets results, st
       to[static_cast<std::size_t>(wanted[i])] = entry_of(written[i], leading, n);
     std::vector<index> const starts = starts_of(from[inputs + 1]);
     call at;
-    at.inputs = {of->inputs, {from.data(), inputs}},
+    at.inputs = {of->inputs, {from.data(), inputs}};
     at.gradients = {of->inputs, {to.data(), inputs}};
     at.options = {of->options, {options.begin(), options.end()}};
     at.initial = from[inputs];

@@ -14,65 +14,49 @@ Options options_of(call const& at) {
   return options;
 }
 
-template <class T>
-struct mamba1 {
-  static void carry_out(call const& at) {
-    wane::mamba1<T> const memory({.x = at.input<T, 4>("x"),
-                                  .dt = at.input<T, 4>("dt"),
-                                  .A = at.input<T, 3>("A"),
-                                  .B = at.input<T, 4>("B"),
-                                  .C = at.input<T, 4>("C"),
-                                  .D = at.input<T, 2>("D"),
-                                  .dt_bias = at.input<T, 2>("dt_bias")},
-                                 options_of<wane::mamba1_options>(at));
-    index const heads = memory.shape().heads;
-    grouped_gradient<T> const dB(at, "B", heads), dC(at, "C", heads);
-    at.carry_out<T>(memory, [&] {
-      return typename wane::mamba1<T>::gradients{.x = at.gradient<T, 4>("x"),
-                                                 .dt = at.gradient<T, 4>("dt"),
-                                                 .A = at.gradient<T, 3>("A"),
-                                                 .B = dB.of_heads(),
-                                                 .C = dC.of_heads(),
-                                                 .D = at.gradient<T, 2>("D"),
-                                                 .dt_bias = at.gradient<T, 2>("dt_bias")};
-    });
-    dB.add_up(), dC.add_up();
-  }
-};
+// Runs a scan whose dt, A, and parameters of channels (D, dt_bias) have these ranks.
+template <class Scan, class T, class Options, int dt, int A, int channels>
+void carry_out_scan(call const& at) {
+  Scan const memory({.x = at.input<T, 4>("x"),
+                     .dt = at.input<T, dt>("dt"),
+                     .A = at.input<T, A>("A"),
+                     .B = at.input<T, 4>("B"),
+                     .C = at.input<T, 4>("C"),
+                     .D = at.input<T, channels>("D"),
+                     .dt_bias = at.input<T, channels>("dt_bias")},
+                    options_of<Options>(at));
+  index const heads = memory.shape().heads;
+  grouped_gradient<T> const dB(at, "B", heads), dC(at, "C", heads);
+  at.carry_out<T>(memory, [&] {
+    return typename Scan::gradients{.x = at.gradient<T, 4>("x"),
+                                    .dt = at.gradient<T, dt>("dt"),
+                                    .A = at.gradient<T, A>("A"),
+                                    .B = dB.of_heads(),
+                                    .C = dC.of_heads(),
+                                    .D = at.gradient<T, channels>("D"),
+                                    .dt_bias = at.gradient<T, channels>("dt_bias")};
+  });
+  dB.add_up(), dC.add_up();
+}
 
 template <class T>
+struct mamba1 {
+  static constexpr auto carry_out =
+      carry_out_scan<wane::mamba1<T>, T, wane::mamba1_options, 4, 3, 2>;
+};
+template <class T>
 struct mamba2 {
-  static void carry_out(call const& at) {
-    wane::mamba2<T> const memory({.x = at.input<T, 4>("x"),
-                                  .dt = at.input<T, 3>("dt"),
-                                  .A = at.input<T, 1>("A"),
-                                  .B = at.input<T, 4>("B"),
-                                  .C = at.input<T, 4>("C"),
-                                  .D = at.input<T, 1>("D"),
-                                  .dt_bias = at.input<T, 1>("dt_bias")},
-                                 options_of<wane::mamba2_options>(at));
-    index const heads = memory.shape().heads;
-    grouped_gradient<T> const dB(at, "B", heads), dC(at, "C", heads);
-    at.carry_out<T>(memory, [&] {
-      return typename wane::mamba2<T>::gradients{.x = at.gradient<T, 4>("x"),
-                                                 .dt = at.gradient<T, 3>("dt"),
-                                                 .A = at.gradient<T, 1>("A"),
-                                                 .B = dB.of_heads(),
-                                                 .C = dC.of_heads(),
-                                                 .D = at.gradient<T, 1>("D"),
-                                                 .dt_bias = at.gradient<T, 1>("dt_bias")};
-    });
-    dB.add_up(), dC.add_up();
-  }
+  static constexpr auto carry_out =
+      carry_out_scan<wane::mamba2<T>, T, wane::mamba2_options, 3, 1, 1>;
 };
 
 }  // namespace
 
 std::vector<memory> mamba_memories() {
-  return {memory_of<mamba1>("mamba1", {"x", "dt", "A", "B", "C", "D", "dt_bias"},
-                            {"dt_softplus", "dt_least", "dt_most"}),
-          memory_of<mamba2>("mamba2", {"x", "dt", "A", "B", "C", "D", "dt_bias"},
-                            {"dt_softplus", "dt_least", "dt_most"})};
+  std::vector<char const*> const inputs{"x", "dt", "A", "B", "C", "D", "dt_bias"};
+  std::vector<char const*> const options{"dt_softplus", "dt_least", "dt_most"};
+  return {memory_of<mamba1>("mamba1", inputs, options),
+          memory_of<mamba2>("mamba2", inputs, options)};
 }
 
 }  // namespace wane_python

@@ -15,10 +15,13 @@ namespace wane_python {
 namespace {
 
 struct arguments {
-  nb::tuple inputs, gradients, options;
-  nb::object output, initial, final, initial_gradient, starts;
-  bool is_adjoint, is_reverse;
+  nb::tuple inputs, options;
+  nb::object output, initial, final, starts;
+  bool is_reverse;
   int threads;
+  bool is_adjoint = false;
+  nb::tuple gradients = {};
+  nb::object initial_gradient = nb::none();
 };
 
 void carry_out(memory const& of, arguments const& from) {
@@ -101,17 +104,7 @@ NB_MODULE(_wane, m) {
           [](memory const& of, nb::tuple inputs, nb::tuple options, nb::object output,
              nb::object initial, nb::object final, nb::object starts, bool is_reverse,
              int threads) {
-            carry_out(of, {inputs,
-                           {},
-                           options,
-                           output,
-                           initial,
-                           final,
-                           nb::none(),
-                           starts,
-                           false,
-                           is_reverse,
-                           threads});
+            carry_out(of, {inputs, options, output, initial, final, starts, is_reverse, threads});
           },
           "inputs"_a, "options"_a, "output"_a, "initial"_a.none(), "final"_a.none(),
           "starts"_a.none(), "is_reverse"_a, "threads"_a)
@@ -120,8 +113,8 @@ NB_MODULE(_wane, m) {
           [](memory const& of, nb::tuple inputs, nb::tuple options, nb::object output_gradient,
              nb::object initial, nb::object final_gradient, nb::object starts, bool is_reverse,
              int threads, nb::tuple gradients, nb::object initial_gradient) {
-            carry_out(of, {inputs, gradients, options, output_gradient, initial, final_gradient,
-                           initial_gradient, starts, true, is_reverse, threads});
+            carry_out(of, {inputs, options, output_gradient, initial, final_gradient, starts,
+                           is_reverse, threads, true, gradients, initial_gradient});
           },
           "inputs"_a, "options"_a, "output_gradient"_a, "initial"_a.none(),
           "final_gradient"_a.none(), "starts"_a.none(), "is_reverse"_a, "threads"_a, "gradients"_a,

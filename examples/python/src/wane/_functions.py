@@ -35,6 +35,12 @@ def _framework_of(x):
     return found
 
 
+def _widened(framework, x):
+    """`x` as a tensor that a memory computes with: float16 and bfloat16 become float32."""
+    return framework.converted(x, framework.single) if (
+        x is not None and framework.is_half(x.dtype)) else x
+
+
 def _mixed(memory, tensors):
     """Arrays of NumPy may stand beside those of JAX; other frameworks do not mix."""
     names = {_framework_of(x).__name__.rpartition("_")[2] for x in tensors if x is not None}
@@ -60,8 +66,16 @@ def _call(memory, inputs, options, initial_state, output_final_state, cu_seqlens
         initial_state = initial_state.swapaxes(-1, -2)
     if cu_seqlens is not None:
         cu_seqlens = _starts(cu_seqlens)
+    dtype = value.dtype
+    if dtype not in framework.computed:
+        if not framework.is_half(dtype):
+            raise ValueError(f"{memory.inputs[memory.value]} has type {dtype}; it must be float32, "
+                             "float64, float16 or bfloat16")
+        inputs = tuple(_widened(framework, x) for x in inputs)
     output, final = framework.call(memory, inputs, options, initial_state,
                                    bool(output_final_state), cu_seqlens, bool(reverse))
+    if dtype not in framework.computed:
+        output = framework.converted(output, dtype)
     if state_v_first and final is not None:
         final = final.swapaxes(-1, -2)
     return output, final
@@ -335,7 +349,7 @@ def selective_scan_fn(u: Array, delta: Array, A: Array, B: Array, C: Array,
         return of.contiguous(x.swapaxes(2, 3).swapaxes(1, 2))
 
     def parameter(x):
-        return None if x is None else of.widened(x).reshape(groups, -1)
+        return None if x is None else _widened(of, x).reshape(groups, -1)
 
     groups = 1 if B.ndim == 3 else B.shape[1]
     if groups == 0 or u.shape[1] % groups:
@@ -387,7 +401,7 @@ def mamba_chunk_scan_combined(x: Array, dt: Array, A: Array, B: Array, C: Array,
     if z is not None:
         _require_like("z", z, x.shape, x)
     output, final = _call(
-        memories.mamba2, (x, dt, of.widened(A), B, C, of.widened(D), of.widened(dt_bias)),
+        memories.mamba2, (x, dt, _widened(of, A), B, C, _widened(of, D), _widened(of, dt_bias)),
         (dt_softplus, least, most), initial_states, return_final_states, cu_seqlens,
         False, state_v_first=True)
     if z is not None:

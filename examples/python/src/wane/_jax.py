@@ -18,14 +18,17 @@ jax.ffi.register_ffi_target("wane", _wane.xla_handler, platform="cpu")
 
 exp, concatenate = jnp.exp, jnp.concatenate
 sigmoid, softplus = jax.nn.sigmoid, jax.nn.softplus
-_complex_of = {jnp.dtype("float32"): jnp.complex64, jnp.dtype("float64"): jnp.complex128}
+single = jnp.dtype("float32")
+_complex_of = {single: jnp.complex64, jnp.dtype("float64"): jnp.complex128}
+computed = tuple(_complex_of)
 
 
-def widened(x):
-    """`x` as a tensor that a memory computes with: float16 and bfloat16 become float32."""
-    if x is None:
-        return None
-    return x.astype(jnp.float32) if x.dtype in (jnp.float16, jnp.bfloat16) else x
+def is_half(dtype):
+    return dtype in (jnp.float16, jnp.bfloat16)
+
+
+def converted(x, dtype):
+    return x.astype(dtype)
 
 
 def scalars(numbers, like):
@@ -55,8 +58,8 @@ def _call(memory, options, reverse, operands, results, is_adjoint):
         threads=numpy.int32(_threads.threads))
 
 
-def _like(x, wanted=True):
-    return jax.ShapeDtypeStruct(x.shape, x.dtype) if x is not None and wanted else None
+def _like(x):
+    return None if x is None else jax.ShapeDtypeStruct(x.shape, x.dtype)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2, 3))
@@ -65,8 +68,8 @@ def _run(name, options, wants_final, reverse, inputs, initial, starts):
     value = inputs[memory.value]
     final = None
     if wants_final:
-        dtype = _complex_of[value.dtype] if memory.is_complex else value.dtype
-        final = jax.ShapeDtypeStruct(memory.state_shape(inputs, options, starts), dtype)
+        final = jax.ShapeDtypeStruct(memory.state_shape(inputs, options, starts),
+                                     memory.state_type(value.dtype, _complex_of))
     found = _call(
         memory, options, reverse, (*inputs, initial, starts), (_like(value), final), False)
     return found[0], found[1] if wants_final else None
@@ -98,15 +101,7 @@ _run.defvjp(_forward, _backward)
 
 
 def call(memory, inputs, options, initial, wants_final, starts, reverse):
-    value = inputs[memory.value]
     memory.check_ranks(inputs)
-    if value.dtype not in _complex_of:
-        if value.dtype not in (jnp.float16, jnp.bfloat16):
-            raise ValueError(f"{memory.inputs[memory.value]} has type {value.dtype}; it must be "
-                             "float32, float64, float16 or bfloat16")
-        inputs = tuple(widened(x) for x in inputs)
-        output, final = call(memory, inputs, options, initial, wants_final, starts, reverse)
-        return output.astype(value.dtype), final
     if starts is not None:
         if isinstance(starts, numpy.ndarray) and starts.size and starts.max() >= 1 << 31:
             raise ValueError(f"cu_seqlens has {starts.max()}; it must be less than 2^31 in JAX")

@@ -28,6 +28,10 @@ class Memory:
             if x is not None and x.ndim != rank:
                 raise ValueError(f"{name} has {x.ndim} dimensions; it must have {rank}")
 
+    def state_type(self, dtype, complex_of):
+        """The type of the state's numbers where those of the output have type `dtype`."""
+        return complex_of[dtype] if self.is_complex else dtype
+
     def state_shape(self, inputs, options, starts):
         try:
             batch = inputs[self.value].shape[0] if starts is None else starts.shape[0] - 1

@@ -8,17 +8,18 @@ from ._memories import all_memories
 
 exp, concatenate = torch.exp, torch.cat
 sigmoid, softplus = torch.sigmoid, torch.nn.functional.softplus
-_computed = (torch.float32, torch.float64)
-_halves = (torch.float16, torch.bfloat16)
+single = torch.float32
+_complex_of = {single: torch.complex64, torch.float64: torch.complex128}
+computed = tuple(_complex_of)
 _plain_types = (torch.Tensor, torch.nn.Parameter)
-_complex_of = {torch.float32: torch.complex64, torch.float64: torch.complex128}
 
 
-def widened(x):
-    """`x` as a tensor that a memory computes with: float16 and bfloat16 become float32."""
-    if x is None:
-        return None
-    return x.float() if x.dtype in _halves else x
+def is_half(dtype):
+    return dtype in (torch.float16, torch.bfloat16)
+
+
+def converted(x, dtype):
+    return x.to(dtype)
 
 
 def scalars(numbers, like):
@@ -34,8 +35,8 @@ def _run(memory, inputs, options, initial, wants_final, starts, reverse):
     output = torch.empty(value.shape, dtype=value.dtype, device=value.device)
     final = None
     if wants_final:
-        dtype = _complex_of[value.dtype] if memory.is_complex else value.dtype
-        final = torch.empty(memory.state_shape(inputs, options, starts), dtype=dtype)
+        final = torch.empty(memory.state_shape(inputs, options, starts),
+                            dtype=memory.state_type(value.dtype, _complex_of))
     memory.native.run(tuple(map(_plain, inputs)), options, output, _plain(initial), final,
                       starts, reverse, _threads.threads)
     return output, final
@@ -104,13 +105,6 @@ class _Call(torch.autograd.Function):
 
 def call(memory, inputs, options, initial, wants_final, starts, reverse):
     value = inputs[memory.value]
-    if value.dtype not in _computed:
-        if value.dtype not in _halves:
-            raise ValueError(f"{memory.inputs[memory.value]} has type {value.dtype}; it must be "
-                             "float32, float64, float16 or bfloat16")
-        wide = tuple(widened(x) for x in inputs)
-        output, final = call(memory, wide, options, initial, wants_final, starts, reverse)
-        return output.to(value.dtype), final
     if starts is not None and not isinstance(starts, torch.Tensor):
         starts = torch.tensor(starts)
     _refuse_forward_gradients((*inputs, initial))
@@ -159,8 +153,8 @@ if hasattr(torch, "library") and hasattr(torch.library, "custom_op"):
         output = value.new_empty(value.shape)
         if not wants_final:
             return output, value.new_empty(0)
-        dtype = _complex_of[value.dtype] if memory.is_complex else value.dtype
-        return output, value.new_empty(memory.state_shape(places, options, starts), dtype=dtype)
+        return output, value.new_empty(memory.state_shape(places, options, starts),
+                                       dtype=memory.state_type(value.dtype, _complex_of))
 
     @torch.library.custom_op("wane::adjoint", mutates_args=())
     def _adjoint_in_graph(name: str, options: List[float], reverse: bool, which: List[int],

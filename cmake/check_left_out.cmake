@@ -1,0 +1,25 @@
+# Fails when a test file that test.sh leaves out of g++'s build is not one that clang++ sanitizes, so
+# that nobody would build it.
+# cmake -DROOT=<repository> -P check_left_out.cmake
+# SPDX-License-Identifier: MIT
+file(STRINGS ${ROOT}/cmake/test.sh lines REGEX "^twice=.*[|^]")
+list(TRANSFORM lines REPLACE "^[^^]*([^'\"]*)['\"]$" "\\1")
+list(JOIN lines "|" left_out)
+file(READ ${ROOT}/CMakePresets.json presets)
+string(JSON count LENGTH "${presets}" configurePresets)
+math(EXPR last "${count} - 1")
+foreach(n RANGE ${last})
+  string(JSON name GET "${presets}" configurePresets ${n} name)
+  if(name STREQUAL "sanitize")
+    string(JSON sanitized GET "${presets}" configurePresets ${n} cacheVariables WANE_TEST_FILES)
+  endif()
+endforeach()
+file(GLOB_RECURSE files RELATIVE ${ROOT}/tests ${ROOT}/tests/*_test.cpp)
+list(FILTER files INCLUDE REGEX "${left_out}")
+list(LENGTH files count)
+list(FILTER files EXCLUDE REGEX "${sanitized}")
+if(files OR count EQUAL 0)
+  list(JOIN files "\n  " files)
+  message(FATAL_ERROR "left out: of ${count} test files that g++ leaves out, clang++ lacks\n  ${files}")
+endif()
+message("left out: clang++ builds all ${count} test files that g++ leaves out")
