@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/operators/delta_net.hpp"
-#include "wane/operators/gates/product_substeps.hpp"
+#include "wane/operators/memories/product_substeps.hpp"
 
 namespace wane {
 

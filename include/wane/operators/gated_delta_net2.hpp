@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gates/fading_terms.hpp"
-#include "wane/operators/gates/memory_with.hpp"
+#include "wane/operators/memories/fading_terms.hpp"
+#include "wane/operators/memories/memory_with.hpp"
 
 namespace wane {
 

@@ -6,7 +6,7 @@
 #include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/core/state/pair.hpp"
 #include "wane/operators/gates/gates.hpp"
-#include "wane/operators/gates/mamba3_leader.hpp"
+#include "wane/operators/memories/mamba3_leader.hpp"
 #include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane {

@@ -5,7 +5,7 @@
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/core/state/pair.hpp"
-#include "wane/operators/gates/mesa_leader.hpp"
+#include "wane/operators/memories/mesa_leader.hpp"
 #include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane {

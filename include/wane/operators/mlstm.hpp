@@ -8,7 +8,7 @@
 
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/state/pair.hpp"
-#include "wane/operators/gates/mlstm_parts.hpp"
+#include "wane/operators/memories/mlstm_parts.hpp"
 #include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane {

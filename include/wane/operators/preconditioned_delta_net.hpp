@@ -4,7 +4,7 @@
 
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/core/state/pair.hpp"
-#include "wane/operators/gates/preconditioned_parts.hpp"
+#include "wane/operators/memories/preconditioned_parts.hpp"
 #include "wane/operators/parts/numbers_of_tokens.hpp"
 
 namespace wane {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence/parameter_gradient.hpp"
-#include "wane/operators/gates/memory_with.hpp"
+#include "wane/operators/memories/memory_with.hpp"
 
 namespace wane {
 

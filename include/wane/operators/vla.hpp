@@ -3,7 +3,7 @@
 #pragma once
 
 #include "wane/core/recurrence/penalised_memory.hpp"
-#include "wane/operators/gates/vla_memory.hpp"
+#include "wane/operators/memories/vla_memory.hpp"
 
 namespace wane {
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "wane/core/recurrence/substeps.hpp"
-#include "wane/operators/gates/fading_terms.hpp"
-#include "wane/operators/gates/memory_with.hpp"
+#include "wane/operators/memories/fading_terms.hpp"
+#include "wane/operators/memories/memory_with.hpp"
 
 namespace wane::impl {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "wane/core/state/walk.hpp"
-#include "wane/operators/gates/mamba3_memory.hpp"
+#include "wane/operators/memories/mamba3_memory.hpp"
 
 namespace wane::impl {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gates/memory_with.hpp"
+#include "wane/operators/memories/memory_with.hpp"
 
 namespace wane::impl {
 

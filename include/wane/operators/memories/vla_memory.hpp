@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gates/gated.hpp"
+#include "wane/operators/memories/gated.hpp"
 
 namespace wane::impl {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "wane/core/numbers/wider.hpp"
-#include "wane/operators/gates/memory_with.hpp"
+#include "wane/operators/memories/memory_with.hpp"
 #include "wane/operators/parts/column_of_ones.hpp"
 
 namespace wane::impl {

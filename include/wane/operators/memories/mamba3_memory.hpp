@@ -5,7 +5,7 @@
 #include "wane/core/recurrence/gradient.hpp"
 #include "wane/core/recurrence/row_lanes.hpp"
 #include "wane/core/recurrence/substeps.hpp"
-#include "wane/operators/gates/mamba3_tokens.hpp"
+#include "wane/operators/memories/mamba3_tokens.hpp"
 
 namespace wane::impl {
 

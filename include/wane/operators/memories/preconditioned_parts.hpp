@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "wane/operators/gates/fading_terms.hpp"
 #include "wane/operators/gates/log_of_complement.hpp"
-#include "wane/operators/gates/memory_with.hpp"
+#include "wane/operators/memories/fading_terms.hpp"
+#include "wane/operators/memories/memory_with.hpp"
 
 namespace wane::impl {
 

@@ -8,7 +8,7 @@
 #include "wane/core/numbers/simd_lanes.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/state/walk.hpp"
-#include "wane/operators/gates/mesa_memory.hpp"
+#include "wane/operators/memories/mesa_memory.hpp"
 
 namespace wane::impl {
 
