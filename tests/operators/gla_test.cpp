@@ -4,7 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <vector>
+
 #include "support/memory_case.hpp"
+#include "wane/run/adjoint.hpp"
 
 namespace {
 
@@ -42,6 +46,23 @@ TYPED_TEST(Gla, IsLinearAttentionWithoutADecay) {
   support::for_each_memory<TypeParam>([](auto& c) {
     c.expect(gla<TypeParam, no_gate>(c.in(), {}, c.shape.options), c.naive(), formula);
   });
+}
+
+// A model in bfloat16 whose log decays are float, as flash-linear-attention's are.
+TEST(Gla, InSixteenBitsGivesTheGradientOfFloatLogDecaysInFloat) {
+  wane::index const tokens = 3, rows = 2;
+  std::vector<float> const log_decay{-0.1f, -0.2f, -0.3f, 0, -1, -0.01f};
+  sequence_view<float const> const gate{log_decay.data(), 1, tokens, 1, rows};
+  auto const gradient = [&]<class Io>(Io) {
+    std::vector<Io> const ones(tokens * rows, Io(1)), halves(tokens * rows, Io(0.5f));
+    sequence_view<Io const> const x{ones.data(), 1, tokens, 1, rows},
+        y{halves.data(), 1, tokens, 1, rows};
+    gla const memory(wane::keyed_inputs<Io>{.query = x, .key = y, .value = x}, gate);
+    std::vector<float> by_decay(tokens * rows, std::nanf(""));
+    wane::adjoint(memory, y, {.log_decay = {by_decay.data(), 1, tokens, 1, rows}});
+    return by_decay;
+  };
+  EXPECT_EQ(gradient(wane::bfloat16()), gradient(0.0f));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ struct order_map_inputs {
   recurrence_shape shape() const { return {x.extent[0], x.extent[1], weight.extent[0]}; }
 };
 
-// Any may be absent. The gradient of entropy is [B, T, heads].
+// Any may be absent. The gradient of entropy is [B, T, heads]; an indicator, 0 or 1, has none.
 template <class Io>
 struct order_map_gradients {
   impl::by_name only = {};

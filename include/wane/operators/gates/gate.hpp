@@ -87,7 +87,8 @@ Gate gate_from(Given const& given) {
   if constexpr (fits) return given;
 }
 
-// The view that takes the gradient of the log decays: [B, T, H] or [B, T, H, K].
+// The view that takes the gradient of the log decays: [B, T, H] or [B, T, H, K], of the type of the
+// tensor of log decays if the gate is one, otherwise of the operator's inputs.
 template <class G, class T>
 struct gate_gradient_of {
   struct type {};
@@ -100,9 +101,9 @@ template <row_gate G, class T>
 struct gate_gradient_of<G, T> {
   using type = named<"log_decay", sequence_view<T>>;
 };
-template <class T, int Rank>
-struct gate_gradient_of<view<T const, Rank>, std::remove_const_t<T>> {
-  using type = named<"log_decay", view<T, Rank>>;
+template <class Decay, int Rank, class T>
+struct gate_gradient_of<view<Decay const, Rank>, T> {
+  using type = named<"log_decay", view<Decay, Rank>>;
 };
 template <class G, class T>
 using gate_gradient = typename gate_gradient_of<G, T>::type;
