@@ -26,10 +26,10 @@ struct mlstm_inputs {
 // C_t = f_t C_{t-1} + i_t k_t v_t^T,   n_t = f_t n_{t-1} + i_t k_t,   f = e^g, i = e^input_gate,
 // y_t = C_t^T q_t / max(|n_t . q_t|, 1), with scale q_t for q_t             (Beck et al. 2024)
 //
-//   wane::mlstm const memory({.query = q, .key = k, .value = v, .input_gate = i}, log_forget);
+//   wane::mlstm const memory({.query = q, .key = k, .value = v, .input_gate = i}, log_decay);
 //   wane::run(memory, y);
 //
-// log_forget: g, [B, T, H], or a gate of heads, log_sigmoid_gate for f = sigmoid. The state holds C
+// log_decay: g, [B, T, H], or a gate of heads, log_sigmoid_gate for f = sigmoid. The state holds C
 // and n times e^-m, [K, V + 1] numbers, and m_t = max(g_t + m_{t-1}, input_gate_t), one number, as
 // that of a pair. Outputs do not depend on m, so they are those of the equations above for gates of
 // any size. A state of zeros has m = 0 and holds nothing.
@@ -46,10 +46,10 @@ class mlstm : public recurrence_pair<impl::mlstm_memory<Io, Gate, Accumulate>,
 
   // Throws wane::error when the shapes do not fit, or an option is out of range.
   template <class Given = Gate>
-  mlstm(std::type_identity_t<mlstm_inputs<Io>> const& in, Given const& log_forget,
+  mlstm(std::type_identity_t<mlstm_inputs<Io>> const& in, Given const& log_decay,
         keyed_options const& options = {})
       : mlstm(base(impl::keyed_tensors_of<Io>(in), {in.input_gate},
-                   impl::gate_from<Gate>(log_forget), options)) {}
+                   impl::gate_from<Gate>(log_decay), options)) {}
 
   memory led_by(sequence_view<Accumulate const> const& leads) const {
     return {this->first(), leads};
