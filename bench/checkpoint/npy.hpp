@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -68,12 +69,14 @@ inline stored_tensor npy_in(mapped_file const& file, std::string const& name) {
   if (begin > text.size() || length > text.size() - begin) refuse("its header passes its end");
   auto const header = text.substr(begin, length);
   auto const descr = npy_value(header, "descr");
+  auto const bytes_run = descr.starts_with("'>") ? std::endian::big : std::endian::little;
   std::string type;
-  for (auto const& [numpy, ours] :
-       {std::pair("'<f8'", "F64"), {"'<f4'", "F32"}, {"'<f2'", "F16"}}) {
-    if (descr.starts_with(numpy)) type = ours;
+  for (auto const& [numpy, ours] : {std::pair("f8'", "F64"), {"f4'", "F32"}, {"f2'", "F16"}}) {
+    for (std::string const order : {"'<", "'>"}) {
+      if (descr.starts_with(order + numpy)) type = ours;
+    }
   }
-  if (type.empty()) refuse("its numbers are not little-endian f2, f4 or f8");
+  if (type.empty()) refuse("its numbers are not f2, f4 or f8");
   auto const shape = npy_shape(npy_value(header, "shape"));
   auto const count = shape ? numbers_in(*shape) : std::nullopt;
   if (!count) refuse("its shape is not a tuple of whole numbers");
@@ -88,7 +91,7 @@ inline stored_tensor npy_in(mapped_file const& file, std::string const& name) {
     refuse("shape " + shape_text(*shape) + " of " + type + " has " + std::to_string(data.size()) +
            " bytes");
   }
-  return {.name = name, .type = type, .shape = *shape, .bytes = data};
+  return {.name = name, .type = type, .shape = *shape, .bytes = data, .order = bytes_run};
 }
 
 }  // namespace wane::bench

@@ -289,10 +289,18 @@ TEST(Checkpoint, NumpyFiles) {
   };
   EXPECT_EQ(read(npy_of(header("<f4", "(1,)"), four)).at(0).rates.at(0), 1);
   EXPECT_EQ(read(npy_of(header("<f2", "(2,)"), four, 2)).at(0).rates.at(1), 1);
+  std::string const big_endian("\x3f\x80\0\0", 4);  // 1, of which a decay rate e is made
+  EXPECT_EQ(
+      read(npy_of(header(">f4", "(1,)"), big_endian)).at(0).rates,
+      read(npy_of(header("<f4", "(1,)"), {big_endian.rbegin(), big_endian.rend()})).at(0).rates);
+  EXPECT_NEAR(read(npy_of(header(">f4", "(1,)"), big_endian)).at(0).rates.at(0), std::exp(1),
+              1e-15);
   std::string const cases[]{"\x93NUMP",
                             "\x93NUMPY\x01",
                             npy_of("", four),
-                            npy_of(header(">f4", "(1,)"), four),
+                            npy_of(header(">i4", "(1,)"), four),
+                            npy_of(header("=f4", "(1,)"), four),
+                            npy_of(header("f4", "(1,)"), four),
                             npy_of(header("<i4", "(1,)"), four),
                             npy_of(header("<f4", "(2,)"), four),
                             npy_of(header("<f4", "(-1,)"), four),

@@ -4,12 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <limits>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/expect_error.hpp"
@@ -83,6 +86,27 @@ TEST(StoredTensor, GivesHalvesByTheirBits) {
             std::vector<float>{1.5f});
 }
 
+// 1.5 and -2 as each type has them, the most significant byte first, and then the other way round.
+TEST(StoredTensor, GivesNumbersOfEitherByteOrder) {
+  std::vector<std::pair<std::string, std::string>> const types{
+      {"F16", {"\x3e\0\xc0\0", 4}},
+      {"BF16", {"\x3f\xc0\xc0\0", 4}},
+      {"F32", {"\x3f\xc0\0\0\xc0\0\0\0", 8}},
+      {"F64", {"\x3f\xf8\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0", 16}}};
+  for (auto const& [type, big] : types) {
+    std::string little(big.rbegin(), big.rend());
+    std::rotate(little.begin(), little.begin() + std::ssize(little) / 2, little.end());
+    for (auto const& [order, text] :
+         {std::pair(std::endian::big, big), {std::endian::little, little}}) {
+      stored_tensor const tensor{"x", type, {2}, std::as_bytes(std::span(text)), order};
+      EXPECT_EQ(tensor.values<float>(), (std::vector<float>{1.5f, -2})) << type;
+      EXPECT_EQ(tensor.values<double>(), (std::vector<double>{1.5, -2})) << type;
+      EXPECT_EQ(tensor.values<float16>()[0].bits, 0x3e00) << type;
+      EXPECT_EQ(tensor.values<bfloat16>()[0].bits, 0x3fc0) << type;
+    }
+  }
+}
+
 TEST(StoredTensor, GivesOtherTypesToo) {
   std::vector<float> const numbers{1.5f, -2};
   auto const tensor = stored_tensor::of("x", {2}, numbers);
@@ -103,7 +127,8 @@ TEST(StoredTensor, TakesBytesAtAnyAddress) {
     std::vector<std::byte> bytes(shift);
     auto const own = std::as_bytes(std::span(numbers));
     bytes.insert(bytes.end(), own.begin(), own.end());
-    stored_tensor const tensor{"x", "F32", {3}, std::span(bytes).subspan(shift)};
+    stored_tensor const tensor{
+        "x", "F32", {3}, std::span(bytes).subspan(shift), std::endian::native};
     EXPECT_EQ(tensor.values<float>(), numbers);
     EXPECT_EQ(tensor.values<double>(), (std::vector<double>{1, 2, 3}));
   }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -15,8 +14,8 @@ namespace support {
 // The header's length, the header, the data.
 inline std::string safetensors_of(std::string const& header, std::string const& data,
                                   std::uint64_t length) {
-  std::string file(sizeof length, '\0');
-  std::memcpy(file.data(), &length, sizeof length);
+  std::string file;
+  for (int i = 0; i < 8; ++i) file += static_cast<char>(length >> (8 * i));
   return file + header + data;
 }
 inline std::string safetensors_of(std::string const& header, std::string const& data = "") {

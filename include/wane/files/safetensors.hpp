@@ -86,6 +86,7 @@ class safetensors {
     std::uint64_t length = 0;
     require(bytes.size() >= sizeof length, file, "it has fewer than 8 bytes");
     std::memcpy(&length, bytes.data(), sizeof length);
+    length = impl::little_endian(length);
     auto const rest = bytes.subspan(sizeof length);
     std::size_t const most = std::min(rest.size(), impl::longest_safetensors_header);
     require(length <= most, file, "its header is said to have ", length, " bytes, where ", most,

@@ -17,12 +17,11 @@
 #include <vector>
 
 #include "wane/core/error.hpp"
+#include "wane/core/numbers/byte_order.hpp"
 #include "wane/core/numbers/storage.hpp"
 #include "wane/files/quoted.hpp"
 
 namespace wane::impl {
-
-static_assert(std::endian::native == std::endian::little, "numbers of files are little-endian");
 
 // The product of the extents; nothing if an extent is negative or the product does not fit.
 inline std::optional<index> numbers_in(std::vector<index> const& shape) {
@@ -67,13 +66,16 @@ inline constexpr std::string_view stored_type<bfloat16> = "BF16";
 
 // Copies numbers of another type; bytes need no alignment. 16-bit numbers are made from floats.
 template <class Stored, class T, std::size_t n>
-void copy_numbers(std::span<std::byte const> bytes, std::span<T, n> to) {
+void copy_numbers(std::span<std::byte const> bytes, std::endian order, std::span<T, n> to) {
+  bool const reversed = order != std::endian::native;
   if constexpr (std::same_as<Stored, T>) {
     if (!to.empty()) std::memcpy(static_cast<void*>(to.data()), bytes.data(), to.size_bytes());
+    if (reversed) reverse_bytes(to.data(), to.size(), sizeof(T));
   } else {
     for (std::size_t i = 0; i < to.size(); ++i) {
       Stored stored;
       std::memcpy(&stored, bytes.data() + i * sizeof stored, sizeof stored);
+      if (reversed) reverse_bytes(&stored, 1, sizeof stored);
       to[i] = static_cast<T>(static_cast<widened<T>>(stored));
     }
   }
@@ -86,13 +88,14 @@ namespace wane {
 //   std::vector<float> const rates = tensor.values<float>();
 //   tensor.copy_to(memory);
 //
-// A tensor whose numbers lie in a file or in other memory, little-endian, the last extent running
-// fastest. It does not own them.
+// A tensor whose numbers lie in a file or in other memory, the last extent running fastest. It does
+// not own them.
 struct stored_tensor {
   std::string name;
   std::string type;  // "F64", "F32", "F16", "BF16", which can be read, or another name
   std::vector<index> shape;
   std::span<std::byte const> bytes;
+  std::endian order = std::endian::little;  // of the bytes of a number; that of .safetensors files
 
   //   stored_tensor::of("A_log", {8}, numbers)
   //
@@ -112,7 +115,8 @@ struct stored_tensor {
     auto const count = impl::numbers_in(shape);
     require(count == std::ssize(all), "tensor ", impl::in_quotes(name), " has ", all.size(),
             " numbers, which are not of shape ", impl::shape_text(shape));
-    return {std::move(name), std::string(type), std::move(shape), std::as_bytes(all)};
+    return {std::move(name), std::string(type), std::move(shape), std::as_bytes(all),
+            std::endian::native};
   }
 
   // Whether its numbers can be read.
@@ -138,10 +142,10 @@ struct stored_tensor {
     std::size_t const count = bytes.size() / static_cast<std::size_t>(*impl::bytes_of_type(type));
     require(to.size() == count, "the memory for tensor ", impl::in_quotes(name), " has ", to.size(),
             " numbers; it must have ", count);
-    if (type == "F64") impl::copy_numbers<double>(bytes, to);
-    if (type == "F32") impl::copy_numbers<float>(bytes, to);
-    if (type == "F16") impl::copy_numbers<float16>(bytes, to);
-    if (type == "BF16") impl::copy_numbers<bfloat16>(bytes, to);
+    if (type == "F64") impl::copy_numbers<double>(bytes, order, to);
+    if (type == "F32") impl::copy_numbers<float>(bytes, order, to);
+    if (type == "F16") impl::copy_numbers<float16>(bytes, order, to);
+    if (type == "BF16") impl::copy_numbers<bfloat16>(bytes, order, to);
   }
 
  private:

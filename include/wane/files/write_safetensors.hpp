@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -34,6 +35,9 @@ inline std::string safetensors_header_of(std::vector<stored_tensor> const& tenso
   }
   std::size_t end = 0;
   for (auto const& one : tensors) {
+    require(one.order == std::endian::little || bytes_of_type(one.type), "tensor ",
+            in_quotes(one.name), " is of type ", in_quotes(one.type.substr(0, 40)),
+            ", of which wane does not know how to reverse the bytes; give little-endian bytes");
     std::size_t const begin = end;
     end += one.bytes.size();
     text += comma + json_string(one.name) + ":{\"dtype\":" + json_string(one.type) +
@@ -55,10 +59,19 @@ inline void write_safetensors(std::ostream& to, std::string const& header,
   auto const put = [&](void const* bytes, std::size_t count) {
     to.write(static_cast<char const*>(bytes), static_cast<std::streamsize>(count));
   };
-  std::uint64_t const length = header.size();
+  std::uint64_t const length = little_endian(std::uint64_t{header.size()});
   put(&length, sizeof length);
   put(header.data(), header.size());
-  for (auto const& one : tensors) put(one.bytes.data(), one.bytes.size());
+  for (auto const& one : tensors) {
+    if (one.order == std::endian::little) {
+      put(one.bytes.data(), one.bytes.size());
+    } else {
+      std::vector<std::byte> bytes(one.bytes.begin(), one.bytes.end());
+      auto const size = static_cast<std::size_t>(*bytes_of_type(one.type));
+      reverse_bytes(bytes.data(), bytes.size() / size, size);
+      put(bytes.data(), bytes.size());
+    }
+  }
   to.flush();
   require(to.good(), file, " could not be written; the disk may be full");
 }

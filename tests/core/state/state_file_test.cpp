@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -13,44 +14,13 @@
 
 #include "support/expect_error.hpp"
 #include "support/random_values.hpp"
+#include "support/stored_states.hpp"
 
 namespace {
 
+using support::bytes_of, support::expect_refused, support::state_of;
 using wane::index;
 using wane::recurrent_state;
-
-// 2 sequences, 3 heads, 2 rows, 5 columns.
-template <class T>
-recurrent_state<T> state_of(std::uint64_t seed) {
-  support::random_values random(seed);
-  recurrent_state<T> state(2, 3, 2, 5);
-  for (T& x : state.values()) x = T(static_cast<float>(random.uniform(-1, 1)));
-  state.positions() = {index{1} << 41, static_cast<index>(seed)};
-  return state;
-}
-
-template <class T>
-std::string bytes_of(recurrent_state<T> const& state, std::string_view name = "gla") {
-  std::ostringstream to;
-  wane::save_state(to, name, state);
-  return to.str();
-}
-
-// Loads into a state of its own, which must stay as it was; the words of the error.
-void expect_refused(std::string const& bytes, std::vector<std::string> const& words,
-                    std::string_view name = "gla") {
-  recurrent_state<float> state = state_of<float>(9);
-  std::istringstream from(bytes);
-  try {
-    wane::load_state(from, name, state);
-    ADD_FAILURE() << "loaded";
-  } catch (wane::error const& error) {
-    std::string const message = error.what();
-    for (auto const& word : words) EXPECT_NE(message.find(word), message.npos) << message;
-  }
-  EXPECT_EQ(state.values(), state_of<float>(9).values());
-  EXPECT_EQ(state.positions(), state_of<float>(9).positions());
-}
 
 class StateFile : public testing::Test {
  protected:
@@ -172,27 +142,9 @@ TEST(State, OfAnotherKindIsRefused) {
   expect_refused(without_positions.str(), {"positions", "0", "2"});
 }
 
-// The file of a machine that puts the bytes of its numbers the other way round, checksum and all.
-TEST(State, OfAMachineOfOtherByteOrderIsRefused) {
-  std::string bytes = bytes_of(state_of<float>(3));
-  auto const turn = [&](std::size_t at, std::size_t size) {
-    std::reverse(bytes.begin() + static_cast<index>(at),
-                 bytes.begin() + static_cast<index>(at + size));
-  };
-  turn(8, 4), turn(12, 4);
-  for (std::size_t at = 96; at < 136 + 16; at += 8) turn(at, 8);
-  for (std::size_t at = 152; at < 152 + 60 * 4; at += 4) turn(at, 4);
-  wane::impl::crc64 checksum;
-  checksum.add(bytes.data(), bytes.size() - 8);
-  auto const sum = checksum.value();
-  std::memcpy(&bytes[bytes.size() - 8], &sum, 8);
-  turn(bytes.size() - 8, 8);
-  expect_refused(bytes, {"another order"});
-}
-
 TEST(State, OfALaterVersionIsRefused) {
   std::string bytes = bytes_of(state_of<float>(3));
-  bytes[12] = 2;
+  bytes[std::endian::native == std::endian::little ? 12 : 15] = 2;
   expect_refused(bytes, {"version", "2", "1"});
 }
 

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
+#include "wane/core/numbers/byte_order.hpp"
 #include "wane/core/numbers/storage.hpp"
 #include "wane/core/state/crc64.hpp"
 #include "wane/core/state/file_replacement.hpp"
@@ -19,7 +20,8 @@ namespace wane::impl {
 
 // A stored state is this header, N positions (int64) if the state has positions, the values
 // [N, H, rows, columns] in row-major order, and the CRC-64 of all bytes before it. Numbers are in
-// the byte order of the machine.
+// the byte order of the machine that wrote them; the CRC-64 is of the bytes as they lie in the
+// file.
 struct state_file_header {
   char magic[8];             // holds line ends, as PNG's does: a transfer as text alters them
   std::uint32_t byte_order;  // 0x01020304 in the byte order of the writer
@@ -86,6 +88,18 @@ void for_each_value(view<T, 4> const& values, Use const& use) {
         for (index j = 0; j < e[3]; ++j) use(values(n, h, i, j));
 }
 
+// Whether a file comes from a machine of the other byte order. Its header is then turned round.
+inline bool has_other_byte_order(state_file_header& header) {
+  std::uint32_t order = header.byte_order;
+  reverse_bytes(&order, 1, sizeof order);
+  if (order != 0x01020304) return false;
+  header.byte_order = order;
+  reverse_bytes(&header.version, 1, sizeof header.version);
+  reverse_bytes(std::span(header.extent));
+  reverse_bytes(&header.positions, 1, sizeof header.positions);
+  return true;
+}
+
 // Throws wane::error unless the header `is` of a file equals `must_be`.
 inline void check_header(std::string const& file, state_file_header const& is,
                          state_file_header const& must_be) {
@@ -96,8 +110,7 @@ inline void check_header(std::string const& file, state_file_header const& is,
   require(same(is.magic, must_be.magic), file,
           " is no state of wane; the first 8 bytes must be \\x89wane\\r\\n\\x1a");
   require(is.byte_order == must_be.byte_order, file,
-          " has the bytes of its numbers in another order; it must come from a machine with the "
-          "order of this one");
+          " is damaged: it does not say in which order the bytes of its numbers are");
   require(is.version == must_be.version, file, " has version ", is.version, "; it must be ",
           must_be.version);
   require(same(is.operator_name, must_be.operator_name), file, " is a state of '",
@@ -135,6 +148,7 @@ stored_state<T> read_state(std::istream& from, state_file_header const& expected
   };
   state_file_header header{};
   get(&header, sizeof header);
+  bool const reversed = has_other_byte_order(header);
   check_header(file, header, expected);
   auto const& e = header.extent;
   stored_state<T> found{std::vector<index>(static_cast<std::size_t>(header.positions)),
@@ -144,6 +158,11 @@ stored_state<T> read_state(std::istream& from, state_file_header const& expected
   std::uint64_t const sum = checksum.value();
   std::uint64_t stored = 0;
   get(&stored, sizeof stored);
+  if (reversed) {
+    reverse_bytes(std::span(found.positions));
+    reverse_bytes(std::span(found.values));
+    reverse_bytes(&stored, 1, sizeof stored);
+  }
   require(stored == sum, file, " is damaged: its checksum is not that of its contents");
   return found;
 }
@@ -182,7 +201,8 @@ void save_state(std::ostream& to, std::string_view operator_name, State const& s
 //   load_state(stream, "gla", state);
 //
 // Reads the next state of the stream. Throws wane::error, and does not change `state`, where the
-// stored operator name, type or extents differ, or the stored bytes are damaged or cut short.
+// stored operator name, type or extents differ, or the stored bytes are damaged or cut short. The
+// state may have been saved on a machine of the other byte order.
 template <class State>
 void load_state(std::istream& from, std::string_view operator_name, State&& state) {
   state_view const to(state);
