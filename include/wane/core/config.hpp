@@ -1,4 +1,4 @@
-// The macros of wane: host and device functions, rounding of a GPU, inlining, finite-math check.
+// The macros of wane: host and device functions, rounding of a GPU, inlining; builds it refuses.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -6,6 +6,15 @@
 #error \
     "wane needs infinities and NaN: a log decay of -inf is a reset. Build without \
 -ffinite-math-only (part of -ffast-math), or define WANE_ALLOW_FAST_MATH if no reset is ever used."
+#endif
+
+#if !defined(__cpp_exceptions) && !defined(__CUDA_ARCH__)
+#error "wane reports wrong input by exceptions (wane::error). Build without -fno-exceptions."
+#endif
+
+#if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ < 8
+#error "wane is for machines of 64 bits: its extents, strides and positions have 64 bits, \
+and the sizes of memory must hold their products."
 #endif
 
 #ifdef __CUDACC__

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "wane/core/config.hpp"
+
 namespace wane {
 
 // A wrong argument. The message names the argument, what it was, and what it must be.

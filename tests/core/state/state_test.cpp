@@ -56,6 +56,18 @@ TEST(RecurrentState, SaysWhichExtentIsWrong) {
   support::expect_error({"heads", "-1"}, [] { wane::recurrent_state<float>(1, -1, -1, 1); });
 }
 
+// 2^64 numbers would be counted as none, and 2^62 floats have more bytes than an address counts.
+TEST(RecurrentState, RefusesMoreNumbersThanMemoryHas) {
+  constexpr wane::index large = wane::index{1} << 32;
+  auto const must_be = "their product must be at most 2305843009213693951";
+  support::expect_error({"1 sequences, 4294967296 heads, 4294967296 rows and 1 columns", must_be},
+                        [] { wane::recurrent_state<float>(1, large, large, 1); });
+  support::expect_error({must_be}, [] { wane::recurrent_state<float>(1, 1, large, large >> 2); });
+  support::expect_error({"1152921504606846975"},
+                        [] { wane::recurrent_state<double>(1, 1, large, large >> 3); });
+  EXPECT_TRUE(wane::recurrent_state<float>(1, large, large, 0).values().empty());
+}
+
 TEST(StateView, ToReadComesFromOneToWrite) {
   // As a view of values does: a state to write may be handed over as a state to read.
   constexpr bool converts =

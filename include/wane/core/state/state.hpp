@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "wane/core/numbers/aligned.hpp"
@@ -71,11 +73,11 @@ namespace wane {
 template <class T>
 class recurrent_state {
  public:
-  // Throws wane::error for a negative extent.
+  // Throws wane::error for a negative extent, and for more numbers than memory can be asked for.
   recurrent_state(index sequences, index heads, index rows, index columns)
       : extent_{checked("sequences", sequences), checked("heads", heads), checked("rows", rows),
                 checked("columns", columns)},
-        values_(static_cast<std::size_t>(sequences * heads * rows * columns)),
+        values_(numbers_in(extent_)),
         positions_(static_cast<std::size_t>(sequences)) {}
 
   // The state of `op` before its first token. For packed sequences, `sequences` is their number.
@@ -108,6 +110,19 @@ class recurrent_state {
   static index checked(char const* what, index extent) {
     require(extent >= 0, "the state has ", what, " ", extent, "; it must be 0 or more");
     return extent;
+  }
+
+  // The product of the extents.
+  static std::size_t numbers_in(index const (&extents)[4]) {
+    constexpr index most = std::numeric_limits<index>::max() / index(sizeof(T));
+    index count = std::ranges::count(extents, 0) > 0 ? 0 : 1;
+    for (index const extent : extents) {
+      require(extent == 0 || count <= most / extent, "the state has ", extents[0], " sequences, ",
+              extents[1], " heads, ", extents[2], " rows and ", extents[3],
+              " columns; their product must be at most ", most);
+      count *= extent;
+    }
+    return static_cast<std::size_t>(count);
   }
 
   index extent_[4];
