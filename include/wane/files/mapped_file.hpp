@@ -36,22 +36,23 @@ using file_memory = std::unique_ptr<std::byte[], unmap>;
 // The bytes of a file, of which there are `size`. Throws wane::error.
 inline file_memory bytes_of_file(std::string const& path, std::size_t& size) {
   struct stat about {};
-  void* start = nullptr;
+  file_memory memory;
   int const opened = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   int problem = opened < 0 ? errno : 0;
   if (opened >= 0) {
     if (fstat(opened, &about) != 0) problem = errno;
     if (S_ISREG(about.st_mode) && about.st_size > 0) {
       size = static_cast<std::size_t>(about.st_size);
-      start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened, 0);
+      void* const start = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, opened, 0);
       if (start == MAP_FAILED) problem = errno;
+      if (problem == 0) memory = {static_cast<std::byte*>(start), unmap{size}};
     }
     close(opened);
   }
   require(problem == 0, in_quotes(path), " cannot be read (", std::strerror(problem),
           "); give a readable file");
   require(S_ISREG(about.st_mode), in_quotes(path), " is no regular file; give one");
-  return {static_cast<std::byte*>(start), unmap{size}};
+  return memory;
 }
 #else
 using file_memory = std::unique_ptr<std::byte[]>;

@@ -64,7 +64,7 @@ namespace wane {
 // operators that depend on the position, holds the number of tokens before the piece, one for each
 // sequence of the batch. It takes a run, and multiplies the decays, or adds their logs, in double.
 // A product that is too small is the least normal number, one that is too large is infinite. Throws
-// wane::error when the shape does not fit.
+// wane::error when the shape does not fit; then, and where memory runs out, `found` is not written.
 template <class Op>
 void effects(Op const& op, view<segment_effect<Op>, 4> found, index const* seen = nullptr,
              int threads = 0) {
@@ -89,19 +89,20 @@ void effects(Op const& op, view<segment_effect<Op>, 4> found, index const* seen 
       decays_by_element<Token> || has_row_log_decay<Token> || has_row_plain_decay<Token>
           ? shape.rows
           : 1;
+  auto const heads = static_cast<std::size_t>(shape.batch * shape.heads);
+  std::vector<impl::joined_decay<Op>> all(heads * static_cast<std::size_t>(rows * columns));
   impl::for_each_task(shape.batch * shape.heads, impl::threads_to_use(threads), [&](index task) {
     impl::walk const w = impl::walk_of(task, shape, run_options<V>{}, seen);
-    std::vector<impl::joined_decay<Op>> decays(static_cast<std::size_t>(rows * columns));
+    impl::joined_decay<Op>* const decays = all.data() + task * rows * columns;
     for (index k = 0; k < w.count; ++k) {
       auto const x = op.at(w.token(k));
       for (index i = 0; i < rows; ++i)
-        for (index j = 0; j < columns; ++j)
-          decays[static_cast<std::size_t>(i * columns + j)].token(x, i, j);
+        for (index j = 0; j < columns; ++j) decays[i * columns + j].token(x, i, j);
     }
     for (index i = 0; i < shape.rows; ++i)
       for (index j = 0; j < shape.columns; ++j) {
         index const of = (rows > 1 ? i : 0) * columns + (columns > 1 ? j : 0);
-        found(w.sequence, w.head, i, j) = {decays[static_cast<std::size_t>(of)].decay(),
+        found(w.sequence, w.head, i, j) = {decays[of].decay(),
                                            state_view<V>(drives).values(w.sequence, w.head, i, j)};
       }
   });

@@ -107,22 +107,31 @@ class thread_rank {
 //   });
 //
 // Calls body(rank) on `size` threads at the same time, and returns what each threw, by rank; null
-// where it threw nothing.
+// where it threw nothing. A rank whose thread cannot be started has thrown that.
 template <class Body>
 std::vector<std::exception_ptr> outcomes_on_ranks(int size, Body const& body) {
   impl::rank_exchange exchange(size);
   std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(size));
-  std::vector<std::thread> threads;
-  for (int r = 0; r < size; ++r)
-    threads.emplace_back([&, r] {
+  std::vector<std::thread> threads(static_cast<std::size_t>(size));
+  for (int r = 0; r < size; ++r) {
+    auto& outcome = thrown[static_cast<std::size_t>(r)];
+    auto const rank = [&, r] {
       try {
         body(thread_rank(exchange, r));
       } catch (...) {
-        thrown[static_cast<std::size_t>(r)] = std::current_exception();
+        outcome = std::current_exception();
       }
       exchange.end(r);
-    });
-  for (std::thread& t : threads) t.join();
+    };
+    try {
+      threads[static_cast<std::size_t>(r)] = std::thread(rank);
+    } catch (...) {  // the others must not wait for a rank that has no thread
+      outcome = std::current_exception();
+      exchange.end(r);
+    }
+  }
+  for (std::thread& t : threads)
+    if (t.joinable()) t.join();
   return thrown;
 }
 // The same, and throws what the first rank that threw has thrown.

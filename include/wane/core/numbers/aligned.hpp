@@ -41,9 +41,10 @@ inline void release_numbers(void* numbers) { ::operator delete (numbers, std::al
 // because calls repeat.
 class kept_memory {
  public:
-  ~kept_memory() {
+  ~kept_memory() { clear(), gone_ = true; }
+
+  void clear() {
     for (block& b : blocks_) release_numbers(b.numbers), b = {};
-    gone_ = true;
   }
 
   void* take(std::size_t bytes) {

@@ -47,26 +47,40 @@ inline int threads_for(double work, int asked) {
   return work < least * threads ? std::max(1, static_cast<int>(work / least)) : threads;
 }
 
+// The first exception that one of several threads throws.
+class first_exception {
+ public:
+  template <class Body>
+  void guard(Body const& body) {
+    try {
+      body();
+    } catch (...) {
+      if (!taken_.exchange(true)) thrown_ = std::current_exception();
+    }
+  }
+  // After the threads have joined.
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  std::atomic<bool> taken_ = false;
+  std::exception_ptr thrown_;
+};
+
 #ifdef _OPENMP
 // On its own, because clang++ asks OpenMP for the thread wherever a function has a parallel region,
 // and OpenMP allocates when it is first asked.
 template <class Task>
 void share_tasks(index count, int threads, Task const& task) {
-  std::exception_ptr thrown;
+  first_exception thrown;
 #pragma omp parallel num_threads(threads)
   {
     flush_denormals const guard;
 #pragma omp for schedule(dynamic, 1)
-    for (index i = 0; i < count; ++i) {
-      try {
-        task(i);
-      } catch (...) {
-#pragma omp critical(wane_thrown)
-        if (!thrown) thrown = std::current_exception();
-      }
-    }
+    for (index i = 0; i < count; ++i) thrown.guard([&] { task(i); });
   }
-  if (thrown) std::rethrow_exception(thrown);
+  thrown.rethrow();
 }
 #endif
 // Calls task(i) for 0 <= i < count in any order. Denormals are flushed. Where tasks throw, one of
@@ -82,7 +96,7 @@ void for_each_task(index count, int threads, Task const& task) {
 }
 
 // Calls member(i) for 0 <= i < team, all at the same time, so that members may wait for each other.
-// Returns false, and calls nothing, when OpenMP gives fewer threads.
+// Members must not throw. Returns false, and calls nothing, when OpenMP gives fewer threads.
 template <class Member>
 bool as_team(int team, Member const& member) {
 #ifdef _OPENMP

@@ -40,6 +40,17 @@ struct replaceable_path {
   }
 };
 
+// A file that is removed unless it is kept.
+struct passing_file {
+  std::string path;  // empty: none
+
+  passing_file() = default;
+  passing_file(passing_file const&) = delete;
+  ~passing_file() {
+    if (!path.empty()) std::remove(path.c_str());
+  }
+};
+
 //   file_replacement file(path);
 //   file.stream() << contents;
 //   file.take_place();  // renames PATH.part to PATH
@@ -50,37 +61,34 @@ class file_replacement {
  public:
   // Throws wane::error where the path leads to anything but a regular file, or PATH.part is
   // anything else (a link, too) or cannot be opened.
-  explicit file_replacement(std::string const& path) : old_(path), part_(old_.path + ".part") {
+  explicit file_replacement(std::string const& path) : old_(path) {
+    std::string const part = old_.path + ".part";
     struct stat other;
-    require(lstat(part_.c_str(), &other) != 0 || S_ISREG(other.st_mode), part_,
+    require(lstat(part.c_str(), &other) != 0 || S_ISREG(other.st_mode), part,
             " is no regular file; the new file is written there first");
-    stream_.open(part_, std::ios::binary | std::ios::trunc);
-    require(stream_.good(), part_, " cannot be opened; its folder must be there, and writable");
-    if (old_.is_there) chmod(part_.c_str(), old_.mode);
-  }
-  file_replacement(file_replacement const&) = delete;
-  ~file_replacement() {
-    if (part_.empty()) return;
-    stream_.close();
-    std::remove(part_.c_str());
+    part_.path = part;  // beforehand: open may throw std::bad_alloc, and leave an empty file
+    stream_.open(part, std::ios::binary | std::ios::trunc);
+    if (!stream_.good()) part_.path.clear();
+    require(stream_.good(), part, " cannot be opened; its folder must be there, and writable");
+    if (old_.is_there) chmod(part.c_str(), old_.mode);
   }
 
   std::ostream& stream() { return stream_; }
-  std::string const& part() const { return part_; }
+  std::string const& part() const { return part_.path; }
 
   // Throws wane::error where the rest could not be written, or the old file cannot be replaced.
   void take_place() {
     stream_.close();
-    require(stream_.good(), part_, " could not be written; the disk may be full");
-    bool const replaced = std::rename(part_.c_str(), old_.path.c_str()) == 0;
+    require(stream_.good(), part_.path, " could not be written; the disk may be full");
+    bool const replaced = std::rename(part_.path.c_str(), old_.path.c_str()) == 0;
     require(replaced, old_.path, " cannot be replaced: ", std::strerror(errno));
-    part_.clear();
+    part_.path.clear();
   }
 
  private:
   replaceable_path old_;
-  std::string part_;
-  std::ofstream stream_;
+  passing_file part_;
+  std::ofstream stream_;  // closed before part_ is removed
 };
 
 }  // namespace wane::impl

@@ -69,10 +69,11 @@ class team_walk {
         effect_(effect),
         barrier_(members),
         states_(static_cast<std::size_t>(members), std::vector<T>(strips_ * vector::width)),
-        effects_(static_cast<std::size_t>(members) * 2, std::vector<segment>(strips_)) {}
+        effects_(static_cast<std::size_t>(members) * 2, std::vector<segment>(strips_)),
+        starts_{states_[0], states_[0]} {}
 
   // `carry` is the state of the columns, before and after. If OpenMP gives fewer threads, one
-  // thread does all the work.
+  // thread does all the work. What a member throws is thrown when all members have ended.
   void operator()(T* carry) {
     index done = 0;
     int last = 0;
@@ -85,6 +86,7 @@ class team_walk {
         done = apart ? w_.count : tiles() * tile();
       }
     });
+    thrown_.rethrow();
     std::copy_n(states_[static_cast<std::size_t>(last)].data(), columns_, carry);
     flush_denormals const guard;
     if (done < w_.count) advance_(w_.part(done, w_.count - done), carry);
@@ -98,7 +100,7 @@ class team_walk {
     auto& state = states_[static_cast<std::size_t>(me)];
     if (look_back_ == 0) return false;
     if (me > 0) {
-      effect_(w_.part(me * stretch_ - look_back_, look_back_), e.data());
+      effect(w_.part(me * stretch_ - look_back_, look_back_), e.data());
       for (std::size_t s = 0; s < strips_; ++s) {
         if (!forgets_all(e[s]) || !all_finite(e[s].drive)) somebody_remembers_ = true;
         e[s].drive.store(&state[s * vector::width]);
@@ -107,7 +109,7 @@ class team_walk {
     barrier_.wait();
     if (somebody_remembers_) return false;
     index const count = me == members_ - 1 ? w_.count : stretch_;
-    advance_(w_.part(me * stretch_, count), state.data());
+    advance(w_.part(me * stretch_, count), state.data());
     return true;
   }
 
@@ -119,10 +121,10 @@ class team_walk {
     auto& state = states_[static_cast<std::size_t>(me)];
     for (index t = 0; t < tiles(); ++t) {
       if (me == 0) {
-        advance_(part_of(t, 0), state.data());
+        advance(part_of(t, 0), state.data());
         starts_[t % 2] = state;
       } else {
-        effect_(part_of(t, me), effects_of(t, me).data());
+        effect(part_of(t, me), effects_of(t, me).data());
       }
       barrier_.wait();
       // A product of factors may overflow although the states do not. Member 0 then runs the tile
@@ -132,7 +134,7 @@ class team_walk {
         for (auto const& e : effects_of(t, m)) in_order |= !all_finite(apply(e, vector(T(1))));
       if (in_order) {
         if (me == 0)
-          for (int m = 1; m < members_; ++m) advance_(part_of(t, m), state.data());
+          for (int m = 1; m < members_; ++m) advance(part_of(t, m), state.data());
         continue;
       }
       if (me != 0) state = starts_[t % 2];
@@ -141,8 +143,16 @@ class team_walk {
           T* const lanes = &state[s * vector::width];
           apply(effects_of(t, m)[s], vector::load(lanes)).store(lanes);
         }
-      if (me != 0) advance_(part_of(t, me), state.data());
+      if (me != 0) advance(part_of(t, me), state.data());
     }
+  }
+
+  // A member that has thrown goes on to its barriers, where the others wait.
+  void advance(walk const& part, T* state) {
+    thrown_.guard([&] { advance_(part, state); });
+  }
+  void effect(walk const& part, segment* effects) {
+    thrown_.guard([&] { effect_(part, effects); });
   }
 
   index tile() const { return lead_ + (members_ - 1) * piece_; }
@@ -166,6 +176,7 @@ class team_walk {
   std::atomic<bool> somebody_remembers_{false};
   std::vector<std::vector<T>> states_;
   std::vector<std::vector<segment>> effects_;
+  first_exception thrown_;
   std::vector<T> starts_[2];  // the state after member 0's piece, of this tile and the one before
 };
 
