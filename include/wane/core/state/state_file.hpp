@@ -217,9 +217,9 @@ void load_state(std::istream& from, std::string_view operator_name, State&& stat
 //
 // The same for a file that holds one state and nothing else. save_state writes PATH.part and then
 // renames it, so that readers find either the old file or the new one; the file keeps its mode, and
-// a link is followed. Throws wane::error where the path leads to anything but a regular file. Only
-// one writer at a time may save to a path, which is a std::string or converts to one, as
-// std::filesystem::path does.
+// a link is followed. Throws wane::error where the path leads to anything but a regular file.
+// Writers to one path, threads or processes, wait for each other: the last one's file stays. The
+// path is a std::string or converts to one, as std::filesystem::path does.
 template <class State>
 void save_state(std::string const& path, std::string_view operator_name, State const& state) {
   impl::file_replacement file(path);
