@@ -18,6 +18,7 @@ constexpr std::ptrdiff_t never = std::numeric_limits<std::ptrdiff_t>::max();
 // Requests count down from `before_failure`; those that find 1, or less than `last`, fail.
 std::atomic<std::ptrdiff_t> held = 0, before_failure = never, last_failure = never;
 
+#ifndef WANE_TESTS_COUNT_NO_MEMORY
 bool fails_now() {
   if (before_failure.load(std::memory_order_relaxed) == never) return false;
   std::ptrdiff_t const left = before_failure.fetch_sub(1);
@@ -50,6 +51,7 @@ void* ask_or_null(std::size_t size, std::size_t alignment = 0) noexcept {
   held.fetch_sub(1, std::memory_order_relaxed);
   std::free(memory);
 }
+#endif
 
 }  // namespace
 
@@ -64,6 +66,7 @@ bool allocation_fault::has_struck() const { return before_failure.load() <= 0; }
 
 }  // namespace support
 
+#ifndef WANE_TESTS_COUNT_NO_MEMORY
 // All forms: sanitizers have their own of those that are not replaced.
 // NOLINTBEGIN
 void* operator new(std::size_t size) { return support::ask(size); }
@@ -101,3 +104,4 @@ void operator delete[](void* memory, std::size_t, std::align_val_t) noexcept {
 void operator delete(void* memory, std::nothrow_t const&) noexcept { support::give_back(memory); }
 void operator delete[](void* memory, std::nothrow_t const&) noexcept { support::give_back(memory); }
 // NOLINTEND
+#endif
