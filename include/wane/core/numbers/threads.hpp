@@ -5,6 +5,9 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -15,10 +18,21 @@
 
 namespace wane::impl {
 
-// `asked`; for 0, OpenMP's default, or 1 inside a parallel region. Throws wane::error below 0.
+#ifdef _OPENMP
+// True in a process that was forked since the program began. A fork copies one thread alone, while
+// libgomp goes on to wait for those of the parent: a parallel region would never end.
+inline std::atomic<bool> is_forked = false;
+#if defined(__unix__) || defined(__APPLE__)
+inline int const forks_are_seen = pthread_atfork(nullptr, nullptr, [] { is_forked = true; });
+#endif
+#endif
+
+// `asked`; for 0, OpenMP's default, or 1 inside a parallel region. 1 in a forked process. Throws
+// wane::error below 0.
 inline int threads_to_use(int asked) {
   require(asked >= 0, "threads is ", asked, "; it must be 0 (the default) or positive");
 #ifdef _OPENMP
+  if (is_forked.load(std::memory_order_relaxed)) return 1;
   if (asked == 0) return omp_in_parallel() ? 1 : omp_get_max_threads();
   return asked;
 #else
