@@ -22,7 +22,7 @@ TEST(WithoutMemory, Levels) {
   expect_passes_to_survive(log_linear_of_problem<gated_delta_net_problem, float>(size), "levels");
 }
 TEST(WithoutMemory, LocalAttention) {
-  expect_passes_to_survive(local_attention_problem<float>(size, 6), "local_attention");
+  expect_passes_to_survive(local_attention_problem<float>(size, 6), "in_order", "local_attention");
 }
 TEST(WithoutMemory, Penalties) {
   using problem = vla_problem<float, wane::write_rule::rls, penalises::keys>;

@@ -22,7 +22,7 @@ TEST(WithoutMemory, PanelsThatErase) {
   expect_passes_to_survive(gated_delta_net_problem<float>(size), "panels");
 }
 TEST(WithoutMemory, Means) {
-  expect_passes_to_survive(linear_attention_problem<float>(size), "panels");
+  expect_passes_to_survive(linear_attention_problem<float>(size), "panels", "normalised");
 }
 TEST(WithoutMemory, Substeps) {
   expect_passes_to_survive(delta_product_problem<float, 2>(size), "substeps");

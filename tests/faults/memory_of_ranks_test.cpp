@@ -68,8 +68,7 @@ class over_ranks {
                 adjoint_options<T> options{.initial = std::as_const(initial_)};
                 options.threads = 1;
                 sharded_adjoint(ranks, part.make(begin, begin + 7), dy.tokens(begin, begin + 7),
-                                part.gradients(begin, begin + 7), options,
-                                {.exchange = way_});
+                                part.gradients(begin, begin + 7), options, {.exchange = way_});
               }));
             },
             [&] {

@@ -48,7 +48,7 @@ inline bool returns_to(std::ptrdiff_t blocks) {
 // What was found: requests for memory of one call, and failures after which some results had been
 // written.
 struct failures {
-  int requests = 0, partly_written = 0;
+  std::ptrdiff_t requests = 0, partly_written = 0;
 };
 
 // One request for memory fails, alone or with all later ones. Returns false where the call makes
@@ -84,17 +84,25 @@ inline bool survives_failure(fallible_call const& f, std::ptrdiff_t n, failing h
   return true;
 }
 
-// Lets each request for memory of a call fail in turn. The call must throw std::bad_alloc, leave
-// `kept` as it was and lose no memory, or give the right results; and it must give these when it is
-// called again.
+// Lets each request for memory of a call fail in turn, or some 300 of them. The call must throw
+// std::bad_alloc, leave `kept` as it was and lose no memory, or give the right results; and it must
+// give these when it is called again.
 inline failures expect_to_survive_failures(fallible_call const& f) {
   failures found;
   // Twice, because the C library and OpenMP ask for memory at their first calls.
   for (int i = 0; i < 2; ++i) f.reset(), f.call();
   std::string const right = f.results();
+  constexpr std::ptrdiff_t never = 1 << 30, most = 300;
+  f.reset(), release_scratch();
+  std::ptrdiff_t every = 1;
+  {
+    allocation_fault const none(never, failing::once);
+    f.call();
+    every += none.requests() / most;
+  }
   for (failing const how : {failing::once, failing::from_then_on}) {
-    int n = 1;
-    for (; !testing::Test::HasFailure(); ++n) {
+    std::ptrdiff_t n = 1;
+    for (; !testing::Test::HasFailure(); n += every) {
       SCOPED_TRACE("request " + std::to_string(n) +
                    (how == failing::once ? " fails" : " and all later ones fail"));
       if (!survives_failure(f, n, how, right, found)) break;

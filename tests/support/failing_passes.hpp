@@ -37,6 +37,10 @@ class failing_passes {
   }
 
   std::string_view runner() { return wane::runner_name(op(), to_.view(), options(1)); }
+  std::string_view runner_of_adjoint() {
+    wane::adjoint_options<T> const none;
+    return wane::runner_name(op(), to_.view(), problem_.gradients(), none);
+  }
 
   fallible_call run(int threads, bool over_time = false) {
     return {[&] { to_ = blank(), half_ = before_; },
@@ -102,6 +106,8 @@ class failing_passes {
     return {[] {}, [&] { wane::check_values(op()); }, [] { return std::string(); }};
   }
 
+  outcome const& outcome_of_call() const { return to_; }
+
  private:
   Op op() const { return problem_.make(0, problem_.time()); }
   outcome blank() const { return {wane::output_shape_of(op()), wane::recurrent_state<T>(op())}; }
@@ -127,19 +133,22 @@ class failing_passes {
   outcome to_;
 };
 
-// The operator is one of the runner with this name.
+// The operator is one of the runners with these names; the adjoint has that of the run if none is
+// named.
 template <wane::testing::problem P>
-void expect_passes_to_survive(P const& problem, std::string_view runner) {
+void expect_passes_to_survive(P const& problem, std::string_view runner,
+                              std::string_view of_adjoint = "") {
   failing_passes<P> passes(problem);
   EXPECT_EQ(passes.runner(), runner);
+  if constexpr (wane::testing::differentiable_problem<P>) {
+    EXPECT_EQ(passes.runner_of_adjoint(), of_adjoint.empty() ? runner : of_adjoint);
+  }
   auto const survives = [](std::string const& name, fallible_call const& call) {
     SCOPED_TRACE(name);
     failures const f = expect_to_survive_failures(call);
-    if (std::getenv("WANE_PRINT_FAILURES"))
-      printf("  %s: %d requests, %d partly\n", name.c_str(), f.requests, f.partly_written);
     return f.requests;
   };
-  int requests = 0;
+  std::ptrdiff_t requests = 0;
   for (int const threads : {1, 3}) {
     std::string const on = " on " + std::to_string(threads) + " threads";
     requests += survives("run" + on, passes.run(threads));
@@ -150,7 +159,7 @@ void expect_passes_to_survive(P const& problem, std::string_view runner) {
       requests += survives("effects" + on, passes.effects(threads));
   }
   survives("check_values", passes.check_values());
-  EXPECT_GT(requests, 0);
+  EXPECT_GT(requests, 0);  // otherwise nothing has failed
 }
 
 }  // namespace support

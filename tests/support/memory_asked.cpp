@@ -57,12 +57,13 @@ void* ask_or_null(std::size_t size, std::size_t alignment = 0) noexcept {
 
 std::ptrdiff_t blocks_held() { return held.load(); }
 
-allocation_fault::allocation_fault(std::ptrdiff_t n, failing how) {
+allocation_fault::allocation_fault(std::ptrdiff_t n, failing how) : n_(n) {
   last_failure = how == failing::once ? 1 : -never;
   before_failure = n;
 }
 allocation_fault::~allocation_fault() { before_failure = never; }
-bool allocation_fault::has_struck() const { return before_failure.load() <= 0; }
+std::ptrdiff_t allocation_fault::requests() const { return n_ - before_failure.load(); }
+bool allocation_fault::has_struck() const { return requests() >= n_; }
 
 }  // namespace support
 

@@ -34,8 +34,10 @@ class allocation_fault {
   allocation_fault(allocation_fault const&) = delete;
   ~allocation_fault();
 
-  // Whether there were n requests.
-  bool has_struck() const;
+  std::ptrdiff_t requests() const;  // so far
+  bool has_struck() const;          // there were n requests
+ private:
+  std::ptrdiff_t n_;
 };
 
 }  // namespace support
