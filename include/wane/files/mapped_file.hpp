@@ -80,8 +80,10 @@ namespace wane {
 //   std::span<std::byte const> all = file.bytes();
 //
 // The bytes of a regular file that is not empty, as long as this object lives. They are mapped, so
-// only those that are looked at are read, and the file must not become shorter meanwhile. Throws
-// wane::error where the file cannot be read.
+// only those that are looked at are read, and the file must not become shorter meanwhile: the
+// system ends a process that reads beyond the new end (SIGBUS). A file that is renamed to the path,
+// as write_safetensors does it, changes nothing here. Throws wane::error where the file cannot be
+// read.
 class mapped_file {
  public:
   explicit mapped_file(std::string const& path)

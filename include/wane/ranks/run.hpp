@@ -124,7 +124,8 @@ namespace wane {
 //
 // All ranks call it, with options of the same form. Throws wane::error where an argument does not
 // fit on this rank or the ranks do not agree, and rank_failure where another rank has thrown; when
-// one throws, all do.
+// one throws, all do. A rank that lacks memory even for that news (256 bytes for each rank) throws
+// std::bad_alloc at once; the others learn it when their engine tells them that it has ended.
 template <rank_group Ranks, class Op, class Out = output_type<Op>,
           class State = accumulate_type<Op>>
 void sharded_run(Ranks const& ranks, Op const& op, sequence_view<Out> output,

@@ -95,7 +95,8 @@ namespace wane {
 //   quotients of two      both outputs, and the memory of both parts
 //   steps taken back      about 2 sqrt(T) states a sequence and head
 //   local attention       three numbers of each token and head
-// Throws wane::error, before anything is written, when a shape does not fit.
+// Throws wane::error, before anything is written, when a shape does not fit. Where memory runs out
+// (std::bad_alloc), or a token of `op` throws, gradients may be written in part.
 template <class Op, class Out = output_type<Op> const, class Gradients = impl::own_gradients<Op>,
           class State = accumulate_type<Op>>
 void adjoint(Op const& op, sequence_view<Out> output_gradient, Gradients const& gradients,

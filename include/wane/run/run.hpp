@@ -48,7 +48,9 @@ namespace wane {
 // of the operator and its shape choose the order of the work; step gives the same values.
 // The output may lie in the memory of a per-token, per-column input of the operator with the same
 // type and strides; otherwise inputs and outputs do not overlap.
-// Throws wane::error, before anything is written, when a shape does not fit.
+// Throws wane::error, before anything is written, when a shape does not fit. Where memory runs out
+// (std::bad_alloc), or a token of `op` throws, outputs and the values of final and kept states may
+// be written in part. Positions, and an initial state in memory of its own, stay as they were.
 template <class Op, class Out = output_type<Op>, class State = accumulate_type<Op>>
 WANE_HOST_INLINE void run(Op const& op, sequence_view<Out> output,
                           run_options<State> const& options = {}) {
@@ -67,8 +69,9 @@ WANE_HOST_INLINE void run(Op const& op, sequence_view<Out> output,
 //
 // Takes the tokens of `op` into `state`, [B, H, rows, columns], and advances its positions; output
 // [B, T, H, columns] receives y. Allocates nothing, but for pairs, levels and memories that are
-// led with over 2048 outputs or leads a head. Throws wane::error, before anything is written, when
-// a shape does not fit.
+// led with over 2048 outputs or leads a head, and for scratch memory of a thread that steps the
+// first time. Throws wane::error, before anything is written, when a shape does not fit. Where
+// memory runs out (std::bad_alloc), or a token of `op` throws, the values of the state are lost.
 template <class Op, class Out = output_type<Op>, class State = accumulate_type<Op>>
 WANE_HOST_INLINE void step(Op const& op, sequence_view<Out> output, state_view<State> state,
                            step_options const& options = {}) {
