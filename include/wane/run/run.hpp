@@ -26,6 +26,8 @@ void step_checked(Op const& op, sequence_view<Out> const& output, state_view<Sta
   check_sequences({}, options.lengths, shape.batch, shape.time);
   check_state("state", state, shape.batch, shape);
   check_positions("state", op, state);
+  check_positions_left("state", state.positions, largest_position(op), shape.time, {},
+                       options.lengths, shape.batch);
   walk_options const ways{.lengths = options.lengths};
   // A number costs 2 to 12 times what it costs in a run.
   int const threads = threads_for(8 * numbers_advanced(shape), options.threads);

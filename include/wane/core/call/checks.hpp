@@ -8,6 +8,7 @@
 #include "wane/core/recurrence/parameter_gradient.hpp"
 #include "wane/core/recurrence/penalised_memory.hpp"
 #include "wane/core/recurrence/poles.hpp"
+#include "wane/core/recurrence/substeps.hpp"
 
 namespace wane::impl {
 
@@ -135,6 +136,28 @@ void check_box(recurrence_shape const& shape, Options const& options, box_cuts c
           last, " the number of columns, ", shape.columns);
 }
 
+// The largest position of a state: substeps are counted too, and a place a little beyond the last
+// token is still an index. (wane/core/recurrence/substeps.hpp says where the square comes from.)
+template <class Op>
+index largest_position(Op const& op) {
+  index substeps = 1;
+  if constexpr (has_substeps<Op>) substeps = op.substeps();
+  return (index{1} << 60) / (substeps * substeps);
+}
+// Throws wane::error where a sequence has seen less than nothing, or would see more than `most`
+// tokens. `positions` are those of all sequences, or null.
+inline void check_positions_left(char const* name, index const* positions, index most, index time,
+                                 packed_sequences const& packed, std::span<index const> lengths,
+                                 index sequences) {
+  for (index n = 0; positions && n < sequences; ++n) {
+    token_range const own = tokens_of(n, time, packed, lengths);
+    index const count = own.end - own.begin;
+    require(0 <= positions[n] && positions[n] <= most - count, name, " has position ", positions[n],
+            " of sequence ", n, "; it must be 0 or more, and at most ", most, " after the ", count,
+            " tokens of this call");
+  }
+}
+
 // Throws wane::error where an argument of a run does not fit. Returns the number of sequences.
 template <class Op, class Out, class State>
 index check_run(Op const& op, sequence_view<Out> const& output, run_options<State> const& options) {
@@ -144,6 +167,8 @@ index check_run(Op const& op, sequence_view<Out> const& output, run_options<Stat
   index const sequences = sequences_of(shape, options.packed);
   check_state("initial", options.initial, sequences, shape);
   check_positions("initial", op, options.initial);
+  check_positions_left("initial", options.initial.positions, largest_position(op), shape.time,
+                       options.packed, options.lengths, sequences);
   check_state("final", options.final, sequences, shape);
   check_kept_states(options.keep, sequences, shape);
   check_box(shape, options, {true, true, has_own_columns<Op>});
@@ -160,6 +185,8 @@ index check_shapes(Op const& op, sequence_view<Out> const& output_gradient,
   index const sequences = sequences_of(shape, options.packed);
   check_state("initial", options.initial, sequences, shape);
   check_positions("initial", op, options.initial);
+  check_positions_left("initial", options.initial.positions, largest_position(op), shape.time,
+                       options.packed, options.lengths, sequences);
   check_if_present("outputs", options.outputs, output_shape_of(op));
   check_state("final_gradient", options.final_gradient, sequences, shape);
   check_state("initial_gradient", options.initial_gradient, sequences, shape);
