@@ -55,7 +55,7 @@ def run(command, limit, environment=None, memory=None, processor=None, folder=No
             os.killpg(process.pid, signal.SIGKILL)
             pid, status, usage = os.wait4(process.pid, 0)
             break
-        time.sleep(0.01)
+        time.sleep(0.05)
     process.returncode = os.waitstatus_to_exitcode(status)
     reader.join(10)
     late = late or process.returncode in (-signal.SIGXCPU, -signal.SIGKILL)

@@ -42,6 +42,8 @@ OPENS = {"(": ")", "[": "]", "{": "}"}
 BEFORE_OPERAND = set("( , = return { [ ? : ; && || < > <= >= == != + - * / % += -= *= /=".split())
 ASSIGNS = {"=", "+=", "-=", "*=", "/=", "|=", "&=", "^="}
 SYNCHRONISES = re.compile(r"barrier|sync|await|fence|raise|publish|notify|signal")
+# What is between their parentheses changes no result.
+NOT_COMPUTED = {"static_assert", "alignas", "requires", "decltype", "noexcept", "__builtin_prefetch"}
 NO_OPERAND = {"return", "const", "auto", "else", "new", "delete", "throw", "case", "co_yield"}
 
 
@@ -130,7 +132,7 @@ class Reader:
     def skip_declarations(self):
         for i, token in enumerate(self.tokens):
             if token.kind == "name" and self.is_(i + 1, "(", "{") and self.tokens[i + 1].partner > 0:
-                if token.text in ("static_assert", "alignas", "requires", "decltype", "noexcept"):
+                if token.text in NOT_COMPUTED:
                     self.skip(i, self.tokens[i + 1].partner)
                 elif token.text == "require":
                     comma = self.next_at_depth(i + 2, ",")
@@ -297,7 +299,8 @@ def of_operator(reader, i, plant):
     if text in ("&&", "||") and reader.spaced(i):
         plant("and and or", i, i, "||" if text == "&&" else "&&")
     if text == "(" and token.partner > i + 1:
-        if reader.controls(i) and not reader.is_(i - 1, "for") \
+        # Few headers compile with the condition of an `if constexpr` negated.
+        if reader.controls(i) and not reader.is_(i - 1, "for", "constexpr") \
                 and reader.next_at_depth(i + 1, ";") < 0:
             plant("negated condition", i, token.partner,
                   "(!" + reader.source(i, token.partner) + ")")

@@ -17,6 +17,9 @@ template <class T, int Count = 1, bool Is = true>
 concept sum = requires(T a) { a + 1; } && true;
 std::array<int, 2> const& all, T&& given, T* to, T const* const from;
   [[gnu::aligned(1)]] wane::view<double, 2> const here = there;
+  __builtin_prefetch(row + j, 0, 2);
+  if constexpr (is_row<T>) return row;
+    jump: if constexpr (is_row<T>) ;
   y = a + b;
     sign: y = a - b;
     dropped term: y = a;
