@@ -160,15 +160,25 @@ class Builder:
             compiled.processor += linked.processor
         return compiled
 
-    def call(self, program, limit, profile=None, processor=None):
+    def call(self, program, limit, profile=None, processor=None, cases="-*Slow"):
         environment = dict(os.environ, OMP_WAIT_POLICY="passive", OMP_NUM_THREADS="2",
                            TMPDIR=str(program.parent))
         if profile:
             environment["LLVM_PROFILE_FILE"] = str(profile)
-        return run([str(program), "--gtest_filter=-*Slow", "--gtest_brief=1", "--gtest_fail_fast"],
+        return run([str(program), f"--gtest_filter={cases}", "--gtest_fail_fast"],
                    limit, environment, MEMORY, processor, program.parent)
 
     # What a test does without a fault.
+
+    def passes(self, test, cases):
+        """Whether cases of a test pass without a fault. Keeps the program."""
+        folder = self.folder / "passes" / self.key(test)
+        folder.mkdir(parents=True, exist_ok=True)
+        program = folder / "program"
+        with self.locks[test]:
+            if not program.exists() and self.build(test, 0, program, 600).code != 0:
+                return False
+            return self.call(program, 2 * BASE_LIMIT, cases=cases).code == 0
 
     def path_of(self, test):
         return self.folder / "learned" / (test.replace("/", ".") + ".json")
