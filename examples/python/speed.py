@@ -5,6 +5,7 @@
 
 fla's references (its `naive_*` functions, in PyTorch) must give the same outputs first.
 """
+# SPDX-License-Identifier: MIT
 
 import statistics
 import time

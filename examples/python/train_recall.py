@@ -5,6 +5,7 @@
 A sequence is pairs of a key and a value, and then the keys alone: the model names their values. It
 trains on 8 pairs a sequence and is tested on more, which its memory has never held.
 """
+# SPDX-License-Identifier: MIT
 
 import argparse
 import time

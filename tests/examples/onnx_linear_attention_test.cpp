@@ -1,5 +1,5 @@
-// examples/onnx_linear_attention.hpp equals ONNX's reference evaluator
-// (operators/golden/README.md). SPDX-License-Identifier: MIT
+// examples/onnx_linear_attention.hpp equals ONNX's reference evaluator (operators/golden).
+// SPDX-License-Identifier: MIT
 #include "onnx_linear_attention.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// RWKV-6, Comba, delta products and others equal flash-linear-attention's values, RWKV-4
-// transformers' (golden/README.md). SPDX-License-Identifier: MIT
+// RWKV-6, Comba and others equal flash-linear-attention's values, RWKV-4 transformers' (golden).
+// SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
 #include "support/golden.hpp"

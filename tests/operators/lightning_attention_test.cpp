@@ -1,5 +1,5 @@
-// lightning_attention is S <- w_h S + k v^T, y = scale S^T q with its fixed w_h, and keeps the
-// laws. SPDX-License-Identifier: MIT
+// lightning_attention is S <- w_h S + k v^T, y = scale S^T q with its fixed w_h; laws are kept.
+// SPDX-License-Identifier: MIT
 #include "wane/operators/lightning_attention.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// mlstm is C, n <- f C + i k (v, 1)^T with f = e^g and i = e^input_gate, y = C^T q / max(|n . q|,
-// 1). SPDX-License-Identifier: MIT
+// mlstm is C, n <- f C + i k (v, 1)^T, y = C^T q / max(|n . q|, 1); f = e^g, i = e^input_gate.
+// SPDX-License-Identifier: MIT
 #include "wane/operators/mlstm.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Features in products of two rows: their kernels, their order, their adjoints, and means of
-// values. SPDX-License-Identifier: MIT
+// Features in products of two rows: their kernels, order and adjoints, and means of values.
+// SPDX-License-Identifier: MIT
 #include "wane/operators/quadratic_features.hpp"
 
 #include <gtest/gtest.h>

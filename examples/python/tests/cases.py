@@ -1,4 +1,5 @@
 """The calls that are tested: every function of wane, with random inputs of named shapes."""
+# SPDX-License-Identifier: MIT
 
 import zlib
 from dataclasses import dataclass, field

@@ -3,6 +3,7 @@
 Each function is called `f(xp, **arguments)` with the arguments of wane's function of that name,
 `xp` being numpy, torch or jax.numpy, and returns the outputs and the list of the final states.
 """
+# SPDX-License-Identifier: MIT
 
 import math
 

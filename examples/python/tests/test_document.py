@@ -1,4 +1,5 @@
 """The code in docs/python.md runs."""
+# SPDX-License-Identifier: MIT
 
 import pathlib
 import re

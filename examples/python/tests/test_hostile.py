@@ -1,4 +1,5 @@
 """Arrays and calls that a careful user would not make: refused with a sentence, or right."""
+# SPDX-License-Identifier: MIT
 
 import os
 import subprocess

@@ -1,4 +1,5 @@
 """Tensors and calls that a careful user of PyTorch would not make: refused, or right."""
+# SPDX-License-Identifier: MIT
 
 import pytest
 

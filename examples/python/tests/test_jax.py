@@ -1,4 +1,5 @@
 """Outputs and gradients on arrays of JAX, against jax.grad of the naive jax.lax.scan."""
+# SPDX-License-Identifier: MIT
 
 import numpy
 import pytest

@@ -1,4 +1,5 @@
 """Outputs and final states on arrays of NumPy, against the naive recurrences."""
+# SPDX-License-Identifier: MIT
 
 import numpy
 import pytest

@@ -1,4 +1,5 @@
 """Sums of exponentials and the spectra of PoST."""
+# SPDX-License-Identifier: MIT
 
 import numpy
 import pytest

@@ -1,4 +1,5 @@
 """Outputs and gradients on tensors of PyTorch, against autograd of the naive recurrences."""
+# SPDX-License-Identifier: MIT
 
 import numpy
 import pytest

@@ -1,4 +1,5 @@
 """What is refused: ValueError, with a sentence that says what must be."""
+# SPDX-License-Identifier: MIT
 
 from importlib.util import find_spec
 

@@ -6,6 +6,7 @@
 Outputs are of the framework of the values. Tensors of PyTorch and JAX have gradients. Arrays lie
 on the CPU; they are read where they are, with any strides.
 """
+# SPDX-License-Identifier: MIT
 
 from ._functions import (
     chunk_delta_rule,

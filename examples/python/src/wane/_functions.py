@@ -1,4 +1,5 @@
 """Functions of flash-linear-attention, mamba-ssm and wane, for arrays of any framework."""
+# SPDX-License-Identifier: MIT
 
 from __future__ import annotations
 

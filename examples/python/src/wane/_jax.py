@@ -1,4 +1,5 @@
 """Memories on arrays of JAX, with gradients, under jit and vmap."""
+# SPDX-License-Identifier: MIT
 
 import functools
 import re

@@ -1,4 +1,5 @@
 """The memories of the compiled module, and how the shapes of their states follow from inputs."""
+# SPDX-License-Identifier: MIT
 
 from ._wane import memories as _native
 

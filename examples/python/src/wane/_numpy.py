@@ -1,4 +1,5 @@
 """Memories on arrays of NumPy."""
+# SPDX-License-Identifier: MIT
 
 import numpy
 

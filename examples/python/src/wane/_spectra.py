@@ -1,4 +1,5 @@
 """Which decays: sums of exponentials, and the spectra of PoST."""
+# SPDX-License-Identifier: MIT
 
 from typing import NamedTuple
 

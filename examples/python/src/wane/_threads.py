@@ -1,4 +1,5 @@
 """The number of threads of a call."""
+# SPDX-License-Identifier: MIT
 
 import os
 

@@ -1,4 +1,5 @@
 """Memories on tensors of PyTorch, with gradients."""
+# SPDX-License-Identifier: MIT
 
 import torch
 from torch.autograd import forward_ad
