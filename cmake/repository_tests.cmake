@@ -1,5 +1,5 @@
-# Tests of the repository itself, label repository: layers, names, links, format, packages, headers,
-# consumers.
+# Tests of the repository itself, label repository: layers, names, links, format, licences, packages,
+# releases, headers, consumers.
 # SPDX-License-Identifier: MIT
 set(scripts ${PROJECT_SOURCE_DIR}/cmake)
 
@@ -17,13 +17,19 @@ add_test(NAME links.each_fault_is_seen COMMAND ${CMAKE_COMMAND}
   -DFOLDER=${PROJECT_BINARY_DIR}/planted_links -P ${scripts}/check_links_test.cmake)
 add_test(NAME format COMMAND ${CMAKE_COMMAND}
   -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_format.cmake)
+add_test(NAME licences COMMAND ${CMAKE_COMMAND}
+  -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_licences.cmake)
+add_test(NAME licences.each_fault_is_seen COMMAND ${CMAKE_COMMAND}
+  -DFOLDER=${PROJECT_BINARY_DIR}/planted_licences -P ${scripts}/check_licences_test.cmake)
 add_test(NAME left_out COMMAND ${CMAKE_COMMAND}
   -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_left_out.cmake)
 add_test(NAME packages COMMAND sh ${scripts}/packages_test.sh)
+add_test(NAME release COMMAND sh ${scripts}/release_test.sh)
 add_test(NAME headers_alone COMMAND ${CMAKE_COMMAND}
   --build ${PROJECT_BINARY_DIR} --target all_verify_interface_header_sets)
 set(names layers layers.each_rule_bites public_names public_names.each_form_is_seen links
-  links.each_fault_is_seen format left_out packages headers_alone)
+  links.each_fault_is_seen format licences licences.each_fault_is_seen left_out packages release
+  headers_alone)
 
 foreach(way find_package add_subdirectory fetch_content pkg_config deb conan vcpkg)
   add_test(NAME consumer.${way} COMMAND ${CMAKE_COMMAND}
@@ -35,4 +41,5 @@ foreach(way find_package add_subdirectory fetch_content pkg_config deb conan vcp
 endforeach()
 
 set_tests_properties(${names} PROPERTIES LABELS repository TIMEOUT 1200)
+set_tests_properties(release PROPERTIES SKIP_REGULAR_EXPRESSION "^skipped: ")
 set_tests_properties(format PROPERTIES SKIP_REGULAR_EXPRESSION "format: not checked")
