@@ -40,6 +40,13 @@ wane_has_package() {
 raise SystemExit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.h"))' 2>/dev/null ;;
     python3-torch) python3 -c 'import torch' 2>/dev/null ;;
     python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
+    g++-*-linux-gnu) wane_has_program "${1#g++-}-g++" ;;
+    qemu-user) wane_has_program qemu-aarch64 && wane_has_program qemu-s390x ;;
+    googletest) [ -e /usr/src/googletest/googletest/src/gtest-all.cc ] ;;
+    clang-[0-9]*) wane_has_program "clang++-${1#clang-}" ;;
+    libc++-*-dev) version=${1#libc++-}; [ -e "/usr/lib/llvm-${version%-dev}/include/c++/v1/vector" ] ;;
+    libc++abi-*-dev)
+      version=${1#libc++abi-}; [ -e "/usr/lib/llvm-${version%-dev}/lib/libc++abi.so" ] ;;
     *) wane_stop "packages.sh knows no package $1" ;;
   esac
 }

@@ -1,0 +1,5 @@
+# 64-bit and big-endian: the most significant byte of a number comes first.
+# SPDX-License-Identifier: MIT
+set(CMAKE_SYSTEM_PROCESSOR s390x)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-s390x -L /usr/s390x-linux-gnu)
+include(${CMAKE_CURRENT_LIST_DIR}/cross.cmake)
