@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <tuple>
 #include <vector>
 
 namespace wane::spectra::impl {
@@ -78,8 +79,11 @@ std::vector<valley> grid_valleys(Function const& function, rectangle const& with
       if (lowest) valleys.push_back(grid[static_cast<std::size_t>(i * (rows + 1) + j)]);
     }
   }
-  std::stable_sort(valleys.begin(), valleys.end(),
-                   [](valley const& a, valley const& b) { return a.value < b.value; });
+  // Ties keep the order of the grid. Not std::stable_sort: that of g++ 12 calls a function which it
+  // declares deprecated, and clang++ 19 says so.
+  std::sort(valleys.begin(), valleys.end(), [](valley const& a, valley const& b) {
+    return std::tie(a.value, a.x, a.y) < std::tie(b.value, b.x, b.y);
+  });
   return valleys;
 }
 
