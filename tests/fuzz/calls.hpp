@@ -15,10 +15,21 @@ namespace fuzz {
 //   op(begin, end)          the operator over these tokens
 //   at(b, t, h, position)   the terms of a token, from the formula; positions count from 1
 //   inputs                  pointers to the extents of its tensors, any of which can be made wrong
+//   state_columns()         where a state has more columns than outputs: only its shape is known
+//   loop(rows, columns)     where its loop is another than `memory`
 template <class Case>
 class calls {
   using state_numbers = tensor<float, 4>;
   using outputs = tensor<float, 4>;
+  static constexpr bool knows_states = !requires(Case const& of) { of.state_columns(); };
+
+  static auto loop_of(Case const& of, std::size_t rows, std::size_t columns) {
+    if constexpr (requires { of.loop(rows, columns); })
+      return of.loop(rows, columns);
+    else
+      return memory{rows, columns};
+  }
+  using loop = decltype(loop_of(std::declval<Case const&>(), 1, 1));
 
  public:
   calls(Case& of, input& in) : of_(of), in_(in), size_(of.size) {
@@ -29,7 +40,7 @@ class calls {
     if ((how & 24) == 16)
       for (index b = 0; b < size_.batch; ++b) lengths_.push_back(in.byte() % (size_.time + 1));
     sequences_ = starts_.empty() ? size_.batch : std::ssize(starts_) - 1;
-    if (how & 32) {
+    if ((how & 32) && knows_states) {
       initial_ = state(false);
       initial_->fill(in, range::reals);
     }
@@ -64,7 +75,13 @@ class calls {
   }
   std::unique_ptr<state_numbers> state(bool is_output) {
     return std::make_unique<state_numbers>(
-        in_, std::array<index, 4>{sequences_, size_.heads, size_.rows, size_.columns}, is_output);
+        in_, std::array<index, 4>{sequences_, size_.heads, size_.rows, state_columns()}, is_output);
+  }
+  index state_columns() const {
+    if constexpr (knows_states)
+      return size_.columns;
+    else
+      return of_.state_columns();
   }
   outputs output() {
     return outputs(in_, {size_.batch, size_.time, size_.heads, size_.columns}, true);
@@ -97,15 +114,16 @@ class calls {
     for (index n = 0; n < sequences_; ++n) {
       auto const [b, begin, end] = tokens_of(n);
       for (index h = 0; h < size_.heads; ++h) {
-        memory one{rows, columns};
-        if (initial_)
-          for (std::size_t i = 0; i < rows; ++i)
-            for (std::size_t j = 0; j < columns; ++j) {
-              one.at(i, j) = static_cast<double>(initial_->values(n, h, index(i), index(j)));
-              double const size = std::abs(one.at(i, j));
-              one.error[j] +=
-                  size < memory::largest ? memory::least : std::numeric_limits<double>::quiet_NaN();
-            }
+        loop one = loop_of(of_, rows, columns);
+        if constexpr (knows_states)
+          if (initial_)
+            for (std::size_t i = 0; i < rows; ++i)
+              for (std::size_t j = 0; j < columns; ++j) {
+                one.at(i, j) = static_cast<double>(initial_->values(n, h, index(i), index(j)));
+                double const size = std::abs(one.at(i, j));
+                one.error[j] += size < memory::largest ? memory::least
+                                                       : std::numeric_limits<double>::quiet_NaN();
+              }
         for (index k = 0; k < end - begin; ++k) {
           index const t = direction_ == wane::direction::forward ? begin + k : end - 1 - k;
           one.take(of_.at(b, t, h, positions_[static_cast<std::size_t>(n)] + k + 1));
@@ -141,17 +159,18 @@ class calls {
       must(positions[static_cast<std::size_t>(n)] ==
                positions_[static_cast<std::size_t>(n)] + stop - begin,
            "positions", n, positions[static_cast<std::size_t>(n)]);
-      for (index h = 0; h < size_.heads; ++h) {
-        memory& answer = answers_[static_cast<std::size_t>(n * size_.heads + h)];
-        for (index i = 0; i < size_.rows; ++i)
-          for (index j = 0; j < size_.columns; ++j) {
-            double const is = static_cast<double>(end.values(n, h, i, j)),
-                         must_be =
-                             answer.at(static_cast<std::size_t>(i), static_cast<std::size_t>(j)),
-                         error = answer.error[static_cast<std::size_t>(j)];
-            must(near(is, must_be, error), "a state", n, h, i, j, is, must_be, error);
-          }
-      }
+      if constexpr (knows_states)
+        for (index h = 0; h < size_.heads; ++h) {
+          memory& answer = answers_[static_cast<std::size_t>(n * size_.heads + h)];
+          for (index i = 0; i < size_.rows; ++i)
+            for (index j = 0; j < size_.columns; ++j) {
+              double const is = static_cast<double>(end.values(n, h, i, j)),
+                           must_be =
+                               answer.at(static_cast<std::size_t>(i), static_cast<std::size_t>(j)),
+                           error = answer.error[static_cast<std::size_t>(j)];
+              must(near(is, must_be, error), "a state", n, h, i, j, is, must_be, error);
+            }
+        }
     }
   }
 
@@ -169,7 +188,7 @@ class calls {
       for (index n = 0; n < sequences_; ++n)
         for (index h = 0; h < size_.heads; ++h)
           for (index i = 0; i < size_.rows; ++i)
-            for (index j = 0; j < size_.columns; ++j)
+            for (index j = 0; j < state_columns(); ++j)
               s->values(n, h, i, j) = initial_ ? initial_->values(n, h, i, j) : 0;
       wane::state_view<float> const carried{s->values, positions.data()};
       for (index begin = 0; begin < size_.time;) {
@@ -250,7 +269,7 @@ class calls {
   index sequences_ = 0;
   std::unique_ptr<state_numbers> initial_;
   row y_, y_error_;
-  std::vector<memory> answers_;
+  std::vector<loop> answers_;
 };
 
 // The numbers of a tensor at a token and head, as double.

@@ -12,6 +12,7 @@ namespace fuzz {
 using row = std::vector<double>;
 
 // S <- diag(e^g) S + a (b^T S_) + k v^T, y = S^T q + d v, where S_ is S after its decay or before.
+// Without keys there is one row, every column has a log decay of its own, and y = S.
 struct terms {
   row log_decay, key, value, query;
   row erase_write = {}, erase_read = {};
@@ -57,6 +58,7 @@ struct memory {
   }
 
   void take(terms const& x) {
+    if (rows == 1 && x.log_decay.size() == columns && x.key.empty()) return take_columns(x);
     double const unsure = rounding * (2 * static_cast<double>(rows) + 128);
     row w(rows);
     double slowest = 0;
@@ -106,6 +108,17 @@ struct memory {
       for (std::size_t i = 0; i < rows; ++i) y[j] += x.query[i] * after[i];
       y_error[j] = reads * error[j] + unsure * (all_queries * norm(after) + x.direct_size * v) +
                    least * (1 + written[j] + norm(after));
+    }
+  }
+
+ private:
+  void take_columns(terms const& x) {
+    y.resize(columns), y_error.resize(columns);
+    for (std::size_t j = 0; j < columns; ++j) {
+      memory one{1, 1, {s[j]}, {error[j]}, {written[j]}};
+      one.take({.log_decay = {x.log_decay[j]}, .key = {1}, .value = {x.value[j]}, .query = {1}});
+      s[j] = one.s[0], error[j] = one.error[0], written[j] = one.written[0];
+      y[j] = one.y[0], y_error[j] = one.y_error[0];
     }
   }
 };

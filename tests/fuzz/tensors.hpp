@@ -85,7 +85,7 @@ struct tensor {
       if (strides[i] > 0) last += std::max<index>(extents[i] - 1, 0) * strides[i];
     memory.assign(static_cast<std::size_t>(last + 1), unwritten);
     memory.shrink_to_fit();
-    values = {memory.data() + first, extents, strides}, time_ = extents[1];
+    values = {memory.data() + first, extents, strides}, time_ = extents[Rank > 1];
   }
   // With the extents and strides of another, unwritten.
   struct unwritten_copy {};
@@ -111,8 +111,9 @@ struct tensor {
       if (i < 0) return;
     }
   }
-  void fill(input& in, range of, bool only_tame = false) {
-    auto const how = static_cast<kind>(only_tame ? 0 : std::min(in.below(6), 3));
+  // Numbers of a kind up to `most`.
+  void fill(input& in, range of, kind most = kind::broken) {
+    auto const how = std::min(static_cast<kind>(std::min(in.below(6), 3)), most);
     numbers from(in.byte());
     for_each([&](T& x) { x = static_cast<T>(number_in(of, how, from)); });
   }
