@@ -206,7 +206,8 @@ def equivalents(path):
     """The mutants of equivalent.txt, with their reasons."""
     listed = {}
     for block in re.split(r"\n\s*\n", path.read_text()):
-        parts = dict(re.findall(r"^(file|before|after|why): *(.*(?:\n  .*)*)", block, re.MULTILINE))
+        parts = dict(re.findall(r"^(file|before|after|why): *(.*(?:\n  .*)*)", block,
+                                re.MULTILINE))
         if len(parts) == 4:
             listed[(parts["file"], parts["before"], parts["after"])] = parts["why"]
         elif parts:
@@ -242,7 +243,8 @@ def table(results, listed):
     print_rows("kind", lambda line: line["kind"])
     seconds = [line["seconds"] for line in results.values() if not line["learned"]]
     if seconds:
-        print(f"\n{sum(seconds) / len(seconds):.1f} s a mutant, where no test had to be learned first")
+        print(f"\n{sum(seconds) / len(seconds):.1f} s a mutant, where no test had to be learned "
+              "first")
     for outcome in ("survived", "not reached"):
         for line in results.values():
             if line["outcome"] == outcome:

@@ -43,7 +43,8 @@ BEFORE_OPERAND = set("( , = return { [ ? : ; && || < > <= >= == != + - * / % += 
 ASSIGNS = {"=", "+=", "-=", "*=", "/=", "|=", "&=", "^="}
 SYNCHRONISES = re.compile(r"barrier|sync|await|fence|raise|publish|notify|signal")
 # What is between their parentheses changes no result.
-NOT_COMPUTED = {"static_assert", "alignas", "requires", "decltype", "noexcept", "__builtin_prefetch"}
+NOT_COMPUTED = {"static_assert", "alignas", "requires", "decltype", "noexcept",
+                "__builtin_prefetch"}
 NO_OPERAND = {"return", "const", "auto", "else", "new", "delete", "throw", "case", "co_yield"}
 
 
@@ -131,7 +132,8 @@ class Reader:
 
     def skip_declarations(self):
         for i, token in enumerate(self.tokens):
-            if token.kind == "name" and self.is_(i + 1, "(", "{") and self.tokens[i + 1].partner > 0:
+            opens = self.is_(i + 1, "(", "{") and self.tokens[i + 1].partner > 0
+            if token.kind == "name" and opens:
                 if token.text in NOT_COMPUTED:
                     self.skip(i, self.tokens[i + 1].partner)
                 elif token.text == "require":
@@ -210,7 +212,7 @@ class Reader:
         return j
 
     def simple_end(self, i):
-        """The index after a name with members, or a number, that begins at i; i if there is none."""
+        """The index after a name with members, or a number, that begins at i; i if none does."""
         if self.kind(i) not in ("name", "number") or self.tokens[i].text in NO_OPERAND:
             return i
         i += 1
@@ -275,7 +277,7 @@ def of_operator(reader, i, plant):
         if end > i + 1:
             one = end == i + 2 and reader.is_(i + 1, "1")
             drop(reader, "off by one" if one else "dropped term", i, end - 1, plant)
-    if text in ("+=", "-="):
+    if text in ("+=", "-=") and not reader.is_(i - 1, "operator"):
         plant("sign", i, i, "-=" if text == "+=" else "+=")
     if text == "-" and not reader.spaced(i) and i > 0 and \
             reader.tokens[i - 1].text in BEFORE_OPERAND and not reader.is_(i + 1, "1"):
@@ -284,9 +286,11 @@ def of_operator(reader, i, plant):
         end = reader.operand_end(i + 1)
         if end > i + 1:
             drop(reader, "dropped term", i, end - 1, plant)
+    # In x - a - b, a is no operand of the second -.
     if text in ("-", "/") and binary:
         first, last = reader.simple_before(i), reader.simple_end(i + 1)
-        if first >= 0 and last > i + 1 and not reader.is_(last, "(", "[", "<", "{", "*", "/"):
+        if first >= 0 and last > i + 1 and not (text == "-" and reader.is_(first - 1, "-")) \
+                and not reader.is_(last, "(", "[", "<", "{", "*", "/"):
             left, right = reader.source(first, i - 1), reader.source(i + 1, last - 1)
             if left != right:
                 plant("swapped operands", first, last - 1, f"{right} {text} {left}")
