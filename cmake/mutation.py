@@ -103,11 +103,11 @@ class Judge:
         self.built, self.limit, self.look, self.quick = built, limit, look, quick
 
     def candidates(self, header):
-        """Tests that include a header, nearest first, then those that cost least."""
+        """Tests that include a header: nearest first, then by depth of inclusion, then by cost."""
         def order(test):
             known = self.built.learned.get(test)
             cost = known["build"] + known["run"] if known else 0.2 * len(self.built.needs[test])
-            return nearness(test, header), cost
+            return nearness(test, header), self.built.needs[test][header], cost
         return sorted((t for t in self.built.tests if header in self.built.needs[t]), key=order)
 
     def reach(self, test, mutant):

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: MIT
 """
+import collections
 import dataclasses
 import hashlib
 import json
@@ -95,19 +96,19 @@ class Builder:
         return self.files[path]
 
     def closure(self, test):
-        """The files of the repository that a test is compiled from."""
-        seen, todo = {test}, [test]
+        """The files of the repository that a test is compiled from, and how deep."""
+        depths, todo = {test: 0}, collections.deque([test])
         while todo:
-            path = todo.pop()
+            path = todo.popleft()
             for name in self.scan(path)[1]:
                 for base in [os.path.dirname(path)] + self.roots_of(test):
                     target = os.path.normpath(os.path.join(base, name))
                     if (self.root / target).is_file():
-                        if target not in seen:
-                            seen.add(target)
+                        if target not in depths:
+                            depths[target] = depths[path] + 1
                             todo.append(target)
                         break
-        return seen
+        return depths
 
     def key(self, test):
         parts = [self.compiler] + [self.scan(p)[0] for p in sorted(self.needs[test])]

@@ -123,6 +123,7 @@ TEST_F(Safetensors, RefusesFilesThatAreCutShort) {
 TEST_F(Safetensors, RefusesHeadersWithoutASoundLength) {
   expect_refused("", "is empty");
   expect_refused("1234567", "it has fewer than 8 bytes");
+  expect_refused(std::string(8, '\0'), "is not JSON: it goes wrong at byte 0");
   expect_refused(safetensors_of("{}", "", 3), "its header is said to have 3 bytes, where 2 can be");
   expect_refused(safetensors_of("{}", "", ~std::uint64_t{0}),
                  "is said to have 18446744073709551615");
