@@ -3,10 +3,14 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/process.hpp"
@@ -123,6 +127,56 @@ TEST(ErrorMap, PrintsTheSameBitsTwice) {
   EXPECT_EQ(once.out, again.out);
   // Two types, seven decays, four cuts.
   EXPECT_EQ(std::count(once.out.begin(), once.out.end(), '\n'), 56);
+}
+
+// The cuts, "whole", "64", "4" and "1", of a run of an operator whose outputs have the bits of the
+// whole; for all types and decays.
+std::map<std::string, std::set<std::string>> cuts_with_the_bits_of_the_whole(
+    std::string const& printed) {
+  std::map<std::string, std::set<std::string>> found;
+  std::istringstream lines(printed);
+  std::string name, type, log_decay, cut, bits, whole;
+  std::set<std::pair<std::string, std::string>> different;
+  while (lines >> name >> type >> log_decay >> cut >> bits) {
+    if (cut == "whole") whole = bits;
+    found[name].insert(cut);
+    if (bits != whole) different.insert({name, cut});
+  }
+  for (auto const& [of, at] : different) found[of].erase(at);
+  return found;
+}
+
+TEST(ErrorMap, ShowsWhichCutsChangeNoBit) {
+  auto const result = run(WANE_ERROR_MAP, {"--bits", "--tokens", "100"});
+  ASSERT_EQ(result.status, 0) << result.err;
+  auto const same = cuts_with_the_bits_of_the_whole(result.out);
+  EXPECT_EQ(same.size(), operators.size());
+  // Micro-chunks of four tokens begin at the same tokens, with the state that a run carries.
+  for (char const* name : {"gla",
+                           "retnet",
+                           "lightning_attention",
+                           "hgrn2",
+                           "rwkv6",
+                           "linear_attention",
+                           "mamba2",
+                           "log_linear",
+                           "delta_net",
+                           "gated_delta_net",
+                           "gated_delta_net2",
+                           "kimi_delta_attention",
+                           "comba",
+                           "rwkv7",
+                           "vla_delta_net",
+                           "delta_product",
+                           "log_linear_of",
+                           "mlstm",
+                           "mamba3",
+                           "preconditioned_delta_net",
+                           "mesa_net"})
+    EXPECT_TRUE(same.at(name).contains("4") && same.at(name).contains("64")) << name;
+  // Columns go token by token in a run as in a step.
+  for (char const* name : {"linear_recurrence", "rwkv4", "mamba1", "longhorn"})
+    EXPECT_EQ(same.at(name).size(), 4u) << name;
 }
 
 TEST(ErrorMap, AnswersWrongOptionsInALine) {
