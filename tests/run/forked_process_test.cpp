@@ -8,6 +8,7 @@
 #include "support/bank_case.hpp"
 #include "support/child_process.hpp"
 #include "support/linear_gradients.hpp"
+#include "support/thread_sanitizer.hpp"
 
 namespace {
 
@@ -106,6 +107,7 @@ TEST(AForkedProcess, MayComeWhileOtherThreadsRun) {
   other.join();
 }
 
+#ifndef WANE_TESTS_THREAD_SANITIZER  // which forbids it
 TEST(AForkedProcess, MayHaveThreadsOfItsOwn) {
   auto const before = numbers_of_calls(4);
   child_process child([&] {
@@ -115,5 +117,6 @@ TEST(AForkedProcess, MayHaveThreadsOfItsOwn) {
   });
   EXPECT_EQ(child.outcome(), "true");
 }
+#endif
 
 }  // namespace

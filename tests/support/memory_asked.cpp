@@ -18,7 +18,7 @@ constexpr std::ptrdiff_t never = std::numeric_limits<std::ptrdiff_t>::max();
 // Requests count down from `before_failure`; those that find 1, or less than `last`, fail.
 std::atomic<std::ptrdiff_t> held = 0, before_failure = never, last_failure = never;
 
-#ifndef WANE_TESTS_COUNT_NO_MEMORY
+#ifndef WANE_TESTS_THREAD_SANITIZER
 bool fails_now() {
   if (before_failure.load(std::memory_order_relaxed) == never) return false;
   std::ptrdiff_t const left = before_failure.fetch_sub(1);
@@ -67,7 +67,7 @@ bool allocation_fault::has_struck() const { return requests() >= n_; }
 
 }  // namespace support
 
-#ifndef WANE_TESTS_COUNT_NO_MEMORY
+#ifndef WANE_TESTS_THREAD_SANITIZER
 // All forms: sanitizers have their own of those that are not replaced.
 // NOLINTBEGIN
 void* operator new(std::size_t size) { return support::ask(size); }

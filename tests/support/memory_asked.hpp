@@ -4,12 +4,7 @@
 
 #include <cstddef>
 
-// clang++'s thread sanitizer has operators new that cannot be replaced: all counts stay zero.
-#ifdef __has_feature
-#if __has_feature(thread_sanitizer)
-#define WANE_TESTS_COUNT_NO_MEMORY
-#endif
-#endif
+#include "support/thread_sanitizer.hpp"  // its operators new cannot be replaced: all counts are zero
 
 namespace support {
 

@@ -42,7 +42,7 @@ std::ptrdiff_t times_asked(wane::index count) {
   return support::memory_taken.times - before;
 }
 
-#if !defined(WANE_ADDRESS_SANITIZER) && !defined(WANE_TESTS_COUNT_NO_MEMORY)
+#if !defined(WANE_ADDRESS_SANITIZER) && !defined(WANE_TESTS_THREAD_SANITIZER)
 TEST(AlignedNumbers, AreKeptForTheNextCallOfTheThread) {
   times_asked(1000);
   EXPECT_EQ(times_asked(1000), 0);
