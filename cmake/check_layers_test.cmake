@@ -22,6 +22,7 @@ function(write_tree)
       "cuda/nccl/queue.cuh|#include <nccl.h>;#include <wane/core/recurrence/view.hpp>"
       "nccl.cuh|#include <wane/cuda/nccl/queue.cuh>"
       "testing/laws.hpp|#include <wane/run/in_order/advance.hpp>;#include <wane/core/recurrence/view.hpp>"
+      "core/numbers/threads.hpp|#include <pthread.h>;#include <omp.h>"
       "files/mapped_file.hpp|#include <sys/mman.h>;#include <wane/core/config.hpp>"
       "eigen.hpp|#include <Eigen/Core>;#include <wane/core/recurrence/view.hpp>"
       "wane.hpp|#include <wane/eigen.hpp>;#include <wane/operators/gla.hpp>")
@@ -94,6 +95,7 @@ refuses_include(spectra/a.hpp <cuda_runtime.h> "includes cuda_runtime.h; cuda ha
 refuses_include(cuda/a.cuh <nccl.h> "includes nccl.h; nccl has no door")
 refuses_include(run/a.hpp <cub/cub.cuh> "includes cub/cub.cuh; cuda has no door")
 refuses_include(files/a.hpp <sys/mman.h> "includes sys/mman.h; files has no door")
+refuses_include(run/a.hpp <pthread.h> "includes pthread.h; forks has no door")
 refuses_include(testing/a.hpp <gtest/gtest.h> "includes gtest/gtest.h; headers use no such library")
 refuses_include(run/a.hpp WANE_HEADER "has an include that this check cannot read")
 refuses_include(helpers/a.hpp <vector> "lies in no layer")
