@@ -6,7 +6,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 # Documents and data, whose forms have no comments or show them; LICENSE speaks for them.
-set(silent "[.](md|csv|json|svg|npy|safetensors|pyc)$|/(py[.]typed|usage)$")
+set(silent "[.](md|csv|json|svg|npy|safetensors|pyc)$|/(py[.]typed|usage)$|^tests/fuzz/corpus/")
 
 # What code includes, and what docs/licences.md calls it; the rest is of the compiler, of the system
 # and of wane itself.
@@ -16,7 +16,7 @@ set(libraries
   "^mpi[.]h$|MPI" "^nccl[.]h$|NCCL" "^cu(blas|da)[a-z0-9_]*[.]h$|CUDA Toolkit"
   "^(cub|thrust|cuda)/|CCCL" "^torch/|PyTorch" "^nanobind/|nanobind")
 string(CONCAT of_the_system "^(wane/|sys/|sanitizer/|[a-z]*intrin[.]h$|"
-  "(fcntl|malloc|regex|sched|spawn|time|ucontext|unistd)[.]h$)")
+  "(fcntl|malloc|pthread|regex|sched|signal|spawn|time|ucontext|unistd)[.]h$)")
 
 set(faults 0)
 macro(complain)

@@ -13,8 +13,7 @@
 #endif
 
 #if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ < 8
-#error "wane is for machines of 64 bits: its extents, strides and positions have 64 bits, \
-and the sizes of memory must hold their products."
+#error "wane is for machines of 64 bits: sizes of memory must hold products of its extents."
 #endif
 
 #ifdef __CUDACC__
