@@ -12,7 +12,8 @@ set(silent "[.](md|csv|json|svg|npy|safetensors|pyc)$|/(py[.]typed|usage)$|^test
 # and of wane itself.
 set(libraries
   "^(unsupported/)?Eigen/|Eigen" "^boost/|Boost" "^gtest/|GoogleTest" "^gmock/|GoogleTest"
-  "^benchmark/|Google Benchmark" "^nlohmann/|nlohmann-json" "^CLI/|CLI11" "^omp[.]h$|OpenMP"
+  "^benchmark/|Google Benchmark" "^tbb/|oneTBB" "^nlohmann/|nlohmann-json" "^CLI/|CLI11"
+  "^omp[.]h$|OpenMP"
   "^mpi[.]h$|MPI" "^nccl[.]h$|NCCL" "^cu(blas|da)[a-z0-9_]*[.]h$|CUDA Toolkit"
   "^(cub|thrust|cuda)/|CCCL" "^torch/|PyTorch" "^nanobind/|nanobind")
 string(CONCAT of_the_system "^(wane/|sys/|sanitizer/|[a-z]*intrin[.]h$|"

@@ -1,5 +1,5 @@
-// A memory as a loop over tokens in double, from its formula, and how far a run in float may be
-// from it. SPDX-License-Identifier: MIT
+// A memory as a loop over tokens in double, and how far a run in float may be from it.
+// SPDX-License-Identifier: MIT
 #pragma once
 
 #include <cmath>
