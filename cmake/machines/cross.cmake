@@ -1,8 +1,8 @@
 # What the toolchain files of this folder share: Debian's cross compiler and QEMU for one processor.
 # SPDX-License-Identifier: MIT
 #
-# Their include folders hold nothing of this machine: packages/ links to Boost and Eigen alone, which
-# are headers, and compiles GoogleTest from its sources.
+# No include folder holds headers of this machine: packages/ gives Boost and Eigen alone, which are
+# headers for all machines, and compiles GoogleTest from its sources.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_CXX_COMPILER ${CMAKE_SYSTEM_PROCESSOR}-linux-gnu-g++)
 set(CMAKE_FIND_ROOT_PATH /usr/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu)
