@@ -96,6 +96,15 @@ bool meets_a_bad_token(fallible_call const& f) {
   return false;
 }
 
+bool is_refused(fallible_call const& f) {
+  try {
+    f.call();
+  } catch (wane::error const&) {
+    return true;
+  }
+  return false;
+}
+
 template <class P, class How>
 void expect_settings_back_of(P const& problem, How const& how) {
   failing_passes<P> passes(problem);
@@ -127,6 +136,12 @@ TEST(Settings, ComeBackWhereMemoryRunsOut) {
   expect_settings_back_of(some_channels(), lacks_memory);
   expect_settings_back_of(some_panels(), lacks_memory);
   expect_settings_back_of(some_erasers(), lacks_memory);
+}
+TEST(Settings, ComeBackWhereAnArgumentIsWrong) {
+  int const wrong = -1;  // threads
+  failing_passes passes(some_panels());
+  for (fallible_call const& call : {passes.run(wrong), passes.step(wrong), passes.adjoint(wrong)})
+    expect_settings_back(call, is_refused);
 }
 TEST(Settings, ComeBackWhereATokenThrows) {
   for (wane::index const bad : {0, 13, 20}) {

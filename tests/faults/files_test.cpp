@@ -75,7 +75,7 @@ TEST(FullDisk, KeepsTheOldFile) {
   state const large = state_of(2, 5000);
   std::vector<float> const numbers(5000, 1);
   // Nothing, a part of the header, a part of the numbers, all but the last bytes.
-  for (rlim_t const bytes : {0, 100, 9000, 20000}) {
+  for (rlim_t const bytes : {0u, 100u, 9000u, 20000u}) {
     support::expect_error({"a.state.part", "disk may be full"}, [&] {
       full_disk const full(bytes);
       wane::save_state(of_state, "gla", large);
