@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <complex>
+#include <utility>
 
 #include "support/user_operators.hpp"
 #include "wane/core/numbers/storage.hpp"
@@ -58,6 +60,24 @@ TEST(Shape, OfAnOperatorIsThatOfItsTensors) {
   EXPECT_EQ(
       (wane::linear_recurrence<decay_as::log, double>({.decay = values, .drive = values}).shape()),
       (wane::recurrence_shape{2, 3, 4, 1, 5}));
+}
+
+TEST(OnlyFades, IsAskedOfTheRowsOfEachHeadAndOfNoOthers) {
+  double const values[2 * 3 * 2] = {}, growth = 0.1;
+  double log_decays[] = {-1, 0, -59.9, -2, -3, -4, growth};  // [2 heads, 3 rows], and one behind
+  auto const fades_over = [&](wane::index tokens) {
+    wane::view<double const, 2> const node(log_decays, 2, 3);
+    return wane::only_fades(
+        bank({.value = {values, 2, tokens, 2, 1}, .log_decay = node, .key = node, .query = node}));
+  };
+  EXPECT_TRUE(fades_over(3));
+  EXPECT_FALSE(fades_over(0));
+  for (int row = 0; row < 6; ++row)
+    for (double other : {growth, -60., -HUGE_VAL, double(NAN)}) {
+      double const before = std::exchange(log_decays[row], other);
+      EXPECT_FALSE(fades_over(3)) << row << " " << other;
+      log_decays[row] = before;
+    }
 }
 
 }  // namespace

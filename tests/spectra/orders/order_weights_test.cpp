@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace {
@@ -87,6 +88,8 @@ TEST(OrderWeights, AreRatesAndWeightsInLanesToo) {
   shared_rates const shared(19, 1000);
   order_weights<float> const weights(shared);
   auto const table = weights.table();
+  EXPECT_TRUE(std::ranges::equal(table.log_decay.extent, std::array<index, 4>{1, 1, 1, 19}));
+  EXPECT_TRUE(std::ranges::equal(table.cubics.extent, std::array<index, 4>{128, 4, 1, 20}));
   auto const order = table.at(0.3f);
   for (int s = 0; s < 19; ++s)
     EXPECT_EQ(table.log_decay(0, 0, 0, s), static_cast<float>(-shared.rates()[std::size_t(s)]));
