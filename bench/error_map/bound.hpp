@@ -42,11 +42,15 @@ inline double memory_of(error_growth const& of, index tokens, double log_decay) 
   return left < 1 ? std::min(all, 1 / (1 - left)) : all;
 }
 
-// Of the largest difference from double over the largest output.
-inline double bound_of(error_growth const& of, index tokens, double log_decay) {
+// Of the largest difference from double over the largest output. Inputs of 16 bits: a sum with one
+// of them may be exact, so that what a slow decay takes is rounded in one direction, as in a state
+// that nothing is written in.
+inline double bound_of(error_growth const& of, index tokens, double log_decay,
+                       bool inputs_of_16_bits = false) {
   double const memory = memory_of(of, tokens, log_decay);
   double const at_random = std::sqrt(of.roundings * memory) + std::sqrt(of.summed);
-  return of.condition * half_unit * (of.spread * at_random + std::min(of.idle, memory));
+  double const in_one_direction = inputs_of_16_bits ? memory : std::min(of.idle, memory);
+  return of.condition * half_unit * (of.spread * at_random + in_one_direction);
 }
 
 }  // namespace wane::bench

@@ -74,7 +74,7 @@ std::vector<map_cell> cells_of(mapped_operator const& of, io_type io, double log
     double const error = error_in(io, is, should_be, static_cast<std::size_t>(begin) * width,
                                   static_cast<std::size_t>(all[n]) * width);
     cells.push_back({of.name, io, all[n], log_decay, of.takes != takes_decays::none, chunk, error,
-                     allowance * bound_of(of.growth, all[n], log_decay)});
+                     allowance * bound_of(of.growth, all[n], log_decay, io == io_type::bfloat16)});
   };
   for (std::size_t n = 0; n < all.size(); ++n) add(n, 0, of.outputs(io, all[n], log_decay, 0));
   // A shorter run is the beginning of the longest, because pieces divide its length.

@@ -117,6 +117,7 @@ TEST(ErrorMap, BoundsGrowWithTheRootOfTheMemory) {
   EXPECT_NEAR(of_memory({.erased = 0.01}, 10000, 0), 100, 1e-6);
   EXPECT_NEAR(of_memory({.most_tokens = 64}, 10000, 0), 64, 1e-6);
   EXPECT_NEAR(bound_of({.condition = 7}, 100, 0), 7 * bound_of({}, 100, 0), 1e-15);
+  EXPECT_NEAR(bound_of({}, 10000, 0, true), bound_of({}, 10000, 0) + 10000 * 0x1p-24, 1e-15);
   EXPECT_NEAR(bound_of({.idle = 512}, 10000, 0), bound_of({}, 10000, 0) + 512 * 0x1p-24, 1e-15);
 }
 
