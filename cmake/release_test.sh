@@ -27,11 +27,12 @@ fail() {
 commit() { git -C "$1" add --all && git -C "$1" commit -q --no-verify -m "$2"; }
 edit() { sed "$2" "$1" >"$scratch/edited" && cat "$scratch/edited" >"$1"; }
 
-# A history of two commits: this tree with a section Unreleased, then the release.
+# A history: this tree, a section Unreleased, the release.
 tree=$scratch/tree
-mkdir "$tree"
-git ls-files -z --cached --others --exclude-standard | xargs -0 tar cf - | (cd "$tree" && tar xf -)
-git -C "$tree" init -q
+git init -q "$tree"
+git --git-dir="$tree/.git" --work-tree=. add --all
+git -C "$tree" commit -q --no-verify -m "The tree"
+git -C "$tree" reset -q --hard
 edit "$tree/include/wane/version.hpp" \
   's/_MAJOR [0-9]*$/_MAJOR 9/; s/_MINOR [0-9]*$/_MINOR 8/; s/_PATCH [0-9]*$/_PATCH 7/'
 edit "$tree/cmake/ports/vcpkg/vcpkg.json" 's/"version": ".*"/"version": "9.8.7"/'
