@@ -1,8 +1,9 @@
 # Builds and runs everything that must pass:
 #   sh cmake/test.sh [--slow]
 # --slow adds the tests with the label slow, builds all of them with both compilers, sanitizes all
-# and the examples, compiles the CUDA tests for sm_80 too and wane-bench-cuda, and gets PyTorch for
-# the tests of the Python package. The last lines are ctest's.
+# and the examples, compiles the CUDA tests for sm_80 too and wane-bench-cuda, gets PyTorch for the
+# tests of the Python package, fuzzes for ten minutes a program, tests other machines (machines.sh)
+# and threads under the thread sanitizer. The last lines are ctest's.
 # SPDX-License-Identifier: MIT
 set -eu
 . "$(dirname "$0")/packages.sh"
@@ -33,6 +34,7 @@ twice='^cuda/(laws|parts|scan/emulated|one_token|chunks/segments|penalty/adjoint
 twice="$twice|^ranks/(sharded_run|by_effects|exclusive_scan|early_gradients)"
 twice="$twice|^operators/(log_linear|mesa_net|mlstm|preconditioned|delta_product|grouped_queries)"
 twice="$twice|^operators/(rwkv4|rwkv6|comba|gated_delta_net2|hgrn2|longhorn|mamba|local_attention)"
+twice="$twice|^operators/.*wrong_input|^faults/"
 if [ "$slow" = yes ] || ! wane_has_program clang++; then twice=; fi
 
 wane_stage "g++: build"
@@ -48,8 +50,23 @@ if wane_has_program clang++; then
   cmake --build --preset sanitize
   wane_stage "clang++, address and undefined behaviour sanitizers: test"
   ctest --preset sanitize
+  wane_end_stage
+  seconds=20
+  if [ "$slow" = yes ]; then seconds=600; fi
+  sh cmake/fuzz.sh $seconds || [ $? = 3 ] || wane_stop "a program of libFuzzer fails; see above"
 else
   wane_stage "clang++ is not installed: neither it nor the sanitizers are tested"
+fi
+
+if [ "$slow" = yes ]; then
+  wane_end_stage
+  sh cmake/machines.sh --slow || [ $? = 3 ] || wane_stop "wane fails on another machine; see above"
+  if wane_has_program clang++; then
+    wane_stage "clang++, thread sanitizer"
+    cmake --preset thread $joined
+    cmake --build --preset thread
+    ctest --preset thread
+  fi
 fi
 
 if wane_has_program nvcc; then
