@@ -70,12 +70,12 @@ double distance(std::vector<Is> const& is, std::vector<Right> const& right) {
 inline double worse(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
 // make(tokens, begin, end) is the operator over these tokens of the buffer. Each piece begins
-// elsewhere in the buffer, so that no run is periodic.
+// elsewhere in the buffer and has other values and keys, so that no run is periodic.
 template <class Make>
 long_run measure_long(Make const& make, long_run_plan const& plan) {
   index const buffered = 2 * plan.piece;
-  tokens<float> const x(buffered);
-  tokens<double> const wide(buffered);
+  tokens<float> x(buffered);
+  tokens<double> wide(buffered);
   using op = decltype(make(x, 0, 1));
   using wide_op = decltype(make(wide, 0, 1));
   auto const shape = output_shape_of(make(x, 0, plan.piece));
@@ -96,6 +96,9 @@ long_run measure_long(Make const& make, long_run_plan const& plan) {
   while (found.tokens < plan.tokens) {
     index const n = std::min(plan.piece, plan.tokens - found.tokens);
     index const begin = static_cast<index>(random() % static_cast<unsigned>(buffered - n + 1));
+    auto const part = [&random] { return static_cast<float>(random() % 65536) * 0x1p-16f; };
+    float const of_values = 0.5f + 0.5f * part(), of_keys = 0.875f + 0.125f * part();
+    x.vary(of_values, of_keys), wide.vary(of_values, of_keys);
     step(make(wide, begin, begin + n), output(right, n), exact);
 
     double const start = seconds_now(1);

@@ -28,7 +28,8 @@ struct token_array {
   }
 };
 
-// Every number is a float, and T holds it without rounding.
+// Every number is a float, and T holds it without rounding. Where the same numbers came again and
+// again, so would their roundings, and the errors would add up: `vary` makes other values and keys.
 template <class T>
 class tokens {
   index count_;
@@ -75,7 +76,17 @@ class tokens {
             .strength = strength.heads(begin, end)};
   }
 
+  // Values and keys are those of the beginning times a factor each.
+  void vary(float of_values, float of_keys) {
+    vary(value, first_values_, of_values), vary(step_value, first_step_values_, of_values);
+    vary(key, first_keys_, of_keys), vary(positive_key, first_positive_keys_, of_keys);
+  }
+
  private:
+  static void vary(token_array<T>& x, std::vector<T> const& first, float factor) {
+    for (std::size_t i = 0; i < first.size(); ++i)
+      x.numbers[i] = static_cast<T>(static_cast<float>(first[i]) * factor);
+  }
   token_array<T> filled(index channels, double low, double high, index substeps = 1) {
     token_array<T> x{std::vector<T>(static_cast<std::size_t>(count_ * substeps * channels)),
                      channels};
@@ -94,6 +105,9 @@ class tokens {
     }
     return x;
   }
+
+  std::vector<T> first_values_ = value.numbers, first_step_values_ = step_value.numbers,
+                 first_keys_ = key.numbers, first_positive_keys_ = positive_key.numbers;
 };
 
 }  // namespace wane::bench
