@@ -144,8 +144,11 @@ class Judge:
                 without_code.append(test)
             if not reaches:
                 continue
-            ran.append(test)
             outcome = self.tried(test, overlay)
+            if outcome == "unusable":
+                print(f"{test} fails without a fault", flush=True)
+                continue
+            ran.append(test)
             if outcome != "passed":
                 return outcome, ran
         if ran:
@@ -189,11 +192,11 @@ class Judge:
             if path.is_file():
                 path.unlink()
         if ran.code != 0 and known is UNKNOWN:
-            return "seen" if self.is_to_blame(test, ran) else "passed"
+            return "seen" if self.passes_without(test, ran) else "unusable"
         return "passed" if ran.code == 0 else "seen"
 
-    def is_to_blame(self, test, ran):
-        """Whether the test, not measured before, passes without the mutant, or is fast."""
+    def passes_without(self, test, ran):
+        """Whether a test, not measured before, passes without the mutant, or is fast."""
         if ran.late:
             known = self.built.learn(test)
             return known["works"] and ran.processor > SLOWER * known["run"]

@@ -51,8 +51,9 @@ class adaptive_taper {
     for (std::size_t k = 0; k < log_rates.size(); ++k) {
       require(std::isfinite(log_rates[k]), "log_rates[", k, "] is ", log_rates[k],
               "; it must be finite");
-      require(k == 0 || log_rates[k - 1] <= log_rates[k], "log_rates[", k, "] is ", log_rates[k],
-              " after ", log_rates[k - 1], "; the taper needs them slowest first");
+      if (k > 0)
+        require(log_rates[k - 1] <= log_rates[k], "log_rates[", k, "] is ", log_rates[k], " after ",
+                log_rates[k - 1], "; the taper needs them slowest first");
     }
     std::vector<double> const even = impl::evenly_spaced(
         static_cast<std::int64_t>(log_rates.size()), log_rates.front(), log_rates.back());
