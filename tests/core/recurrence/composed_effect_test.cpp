@@ -65,6 +65,28 @@ TEST(ComposedEffect, AResetForgetsWhateverWasThere) {
   EXPECT_EQ(later.drive, 15);
 }
 
+TEST(EffectOfEqualDecays, IsWhatItsTokensGiveOneByOne) {
+  auto const expect_same = [](auto decay) {
+    effect_of_equal_decays<float, decltype(decay)> all(decay);
+    composed_effect<float> one_by_one;
+    auto const expect_equal = [&] {
+      EXPECT_EQ(all.effect().decay, one_by_one.decay);
+      EXPECT_EQ(all.effect().drive, one_by_one.drive);
+    };
+    auto const take = [&](float b) {
+      all.token(b), one_by_one = then_token(one_by_one, decay, b);
+      expect_equal();
+    };
+    expect_equal();
+    take(3.f), take(-1.f);
+    all.reset(7.f), one_by_one = then(one_by_one, reset_to(7.f));
+    expect_equal();
+    take(2.f);
+  };
+  for (float factor : {0.f, 0.5f, 1.f, -2.f}) expect_same(plain_decay<float>{factor});
+  for (float log : {-1e-6f, -1.f}) expect_same(decay_from_log(log));
+}
+
 TEST(ComposedEffect, OfGrowthBeyondAllNumbersStillCarriesZeroAndSigns) {
   auto const grown = many(of_token(plain_decay<float>{1e30f}, 0.f), 5);
   EXPECT_TRUE(is_infinite(grown.decay));
