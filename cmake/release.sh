@@ -48,14 +48,14 @@ trap 'exit 1' HUP INT TERM
 grep -Eqx "## $release, [0-9]{4}-[0-9]{2}-[0-9]{2}" CHANGELOG.md ||
   wane_stop "CHANGELOG.md has no heading '## $release, YYYY-MM-DD'; give the section its date"
 section "$release, " CHANGELOG.md >"$scratch/section"
-[ -s "$scratch/section" ] || wane_stop "CHANGELOG.md says nothing of $release; list what users notice"
+[ -s "$scratch/section" ] || wane_stop "CHANGELOG.md says nothing of $release; list the changes"
 section Unreleased CHANGELOG.md >"$scratch/unreleased"
 [ ! -s "$scratch/unreleased" ] ||
-  wane_stop "CHANGELOG.md has changes under Unreleased; they belong to $release, or to no commit yet"
+  wane_stop "CHANGELOG.md has changes under Unreleased; move them to $release"
 
 # Nothing is lost where the section got its name: the commit that did it kept every line.
 [ "$(git rev-parse --is-shallow-repository)" = false ] ||
-  wane_stop "this clone is shallow, so nobody sees what CHANGELOG.md lost: git fetch --unshallow"
+  wane_stop "this clone is shallow, and lacks earlier changelogs; run git fetch --unshallow"
 named=$(git log --format=%H -G"^## $release, " -- CHANGELOG.md | tail -n 1)
 if git show "$named^:CHANGELOG.md" >"$scratch/before" 2>/dev/null; then
   git show "$named:CHANGELOG.md" >"$scratch/after"
