@@ -26,7 +26,7 @@ template <class T>
 using decayed_by_row = gla_problem<T>;
 
 TEST(ConcurrentCalls, OfPowerLaws) {
-  expect_same_bits_at_once(support::retention_problem<float>(), "panels");
+  expect_same_bits_at_once(support::retention_problem<float>(), "lags");
 }
 TEST(ConcurrentCalls, OfAMemoryThatIsLed) {
   expect_same_bits_at_once(mesa_problem<float>(size), "led");
