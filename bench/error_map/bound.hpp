@@ -19,8 +19,8 @@ struct error_growth {
   double slowest = 0;
   // The most tokens that are remembered, whatever the decay.
   double most_tokens = std::numeric_limits<double>::infinity();
-  // The most tokens in a row that nothing is written in. A fading number is then rounded in the
-  // same direction again and again: errors add up, half a unit each.
+  // The most tokens in a row that round in the same direction, such as those in which a state fades
+  // and nothing is written: errors add up, half a unit each.
   double idle = 0;
   // Roundings of a state by a token; where one is larger than half a unit, its square counts.
   double roundings = 1;

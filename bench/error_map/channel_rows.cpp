@@ -1,5 +1,6 @@
 // Rows of the table: channels, a bank of constant decays, poles.
 // SPDX-License-Identifier: MIT
+#include <cmath>
 #include <complex>
 
 #include "error_map/row_of.hpp"
@@ -35,8 +36,10 @@ std::vector<mapped_operator> channel_operators() {
                                                  .log_decay = x.of_channels(0, numbers_of::decays),
                                                  .bonus = x.of_channels(1, numbers_of::centred)});
              }),
-      // A complex state has two parts, and a pole two products for each.
-      row_of("laplace", takes_decays::finite, {.roundings = 2, .summed = 2 * size},
+      // A complex state has two parts, and a pole two products for each. A pole is rounded in the
+      // same direction at every token, and its corrections may be lost.
+      row_of("laplace", takes_decays::finite,
+             {.idle = HUGE_VAL, .roundings = 2, .summed = 2 * size},
              []<class X>(X const& x) {
                using P = typename X::parameter;
                auto const parts = x.of_channels(2, numbers_of::centred, 1, 2 * size);
@@ -48,7 +51,8 @@ std::vector<mapped_operator> channel_operators() {
                                  1}});
              }),
       // A coefficient is one state.
-      row_of("laplace_coefficients", takes_decays::finite, {.roundings = 2, .summed = 1},
+      row_of("laplace_coefficients", takes_decays::finite,
+             {.idle = HUGE_VAL, .roundings = 2, .summed = 1},
              []<class X>(X const& x) {
                using P = typename X::parameter;
                auto const parts = x.of_channels(2, numbers_of::centred, 1, 2 * nodes);

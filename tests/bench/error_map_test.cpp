@@ -71,8 +71,8 @@ TEST(ErrorMap, HasEveryOperatorTypeLengthDecayAndCutWithinItsBound) {
                                         row["log_decay"], row["chunk"]})
                      .dump());
     EXPECT_LE(double(row["max_rel_error"]), double(row["bound"])) << row;
-    // The largest is that of vla: 25 times 3 roundings of memory and sum.
-    EXPECT_LT(double(row["bound"]), 1e-4) << row;
+    // The largest is that of vla, 25.3 half units for each of 3 (10 + 4) + 100 (16 bits).
+    EXPECT_LT(double(row["bound"]), 2.2e-4) << row;
   }
   EXPECT_EQ(types, (std::set<std::string>{"float", "bfloat16"}));
   EXPECT_EQ(tokens, (std::set{1, 4, 16, 64, 100}));
@@ -173,7 +173,9 @@ TEST(ErrorMap, ShowsWhichCutsChangeNoBit) {
                            "mlstm",
                            "mamba3",
                            "preconditioned_delta_net",
-                           "mesa_net"})
+                           "mesa_net",
+                           "retrieval",
+                           "undecayed_retrieval"})
     EXPECT_TRUE(same.at(name).contains("4") && same.at(name).contains("64")) << name;
   // Columns go token by token in a run as in a step.
   for (char const* name : {"linear_recurrence", "rwkv4", "mamba1", "longhorn"})
