@@ -37,7 +37,11 @@ TEST(WithoutMemory, ThreadsOverTime) {
   linear_problem<wane::decay_as::log, float> const problem(1, 200, 1, 1500);
   support::failing_passes passes(problem);
   support::failures const found = support::expect_to_survive_failures(passes.run(3, true));
-  EXPECT_GT(found.requests, 10);
+#ifdef _OPENMP
+  EXPECT_GT(found.requests, 10);  // a team has states and effects for each thread
+#else
+  EXPECT_GT(found.requests, 0);
+#endif
 }
 TEST(WithoutMemory, Elements) {
   expect_passes_to_survive(longhorn_problem<float>({2, 21, 3, 7, 19}), "elements");
