@@ -24,13 +24,19 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   std::string const& path = files[kind].with(in.rest());
   fuzz::takes([&] {
     checkpoint const file({path});
-    for (auto const& one : file.tensors())
+    for (auto const& one : file.tensors()) {
       fuzz::must(file.find(one.name)->bytes.data() == one.bytes.data(), "a tensor is not found");
+      auto const count = numbers_in(one.shape), each = bytes_of_type(one.type);
+      fuzz::must(count && (!each || *count * *each == std::ssize(one.bytes)),
+                 "a tensor has other bytes than its shape");
+    }
     auto const layers = decay_layers(file, how);
     fuzz::must(!layers.empty(), "a checkpoint has no layer");
-    for (auto const& layer : layers)
+    for (auto const& layer : layers) {
+      fuzz::must(std::ssize(layer.rates) == layer.heads * layer.channels, "a layer lacks rates");
       for (double const rate : layer.rates)
         fuzz::must(rate >= 0 && !std::isnan(rate), "a decay has no rate", rate);
+    }
   });
   return 0;
 }
