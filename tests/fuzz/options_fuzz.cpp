@@ -30,6 +30,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     fuzz::must(!found->channels.empty(), "no channels");
     for (auto const n : found->channels) fuzz::must(n >= 1 && n <= 256, "channels", n);
     for (auto const t : found->at) fuzz::must(t >= 2, "position", t);
+    fuzz::must(!found->accuracy || (*found->accuracy >= 1e-13 && *found->accuracy < 1), "accuracy",
+               found->accuracy.value_or(0));
+    fuzz::must(found->layers.head_size >= 0, "head size", found->layers.head_size);
     if (found->kernel)
       fuzz::must(found->kernel->parameter > 0 && found->kernel->parameter <= 10, "kernel",
                  found->kernel->parameter);
