@@ -225,8 +225,11 @@ class calls {
         all.final.values.extent[which] += by;
         break;
       case 2:
-        starts[static_cast<std::size_t>(which) % starts.size()] =
-            which % 2 ? size_.time + 1 + in_.byte() : -1 - in_.byte();
+        if (which == 3)
+          starts.back() = size_.time - 1;
+        else
+          starts[static_cast<std::size_t>(which) % starts.size()] =
+              which % 2 ? size_.time + 1 + in_.byte() : -1 - in_.byte();
         all.packed = {starts};
         break;
       case 3:
