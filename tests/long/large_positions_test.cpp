@@ -56,8 +56,8 @@ struct numbers {
 
 struct tokens {
   numbers query{rows, -1, 1, 1}, key{rows, -1, 1, 2}, value{columns, -1, 1, 3}, raw{rows, -1, 1, 4},
-      dt{1, 0.1, 2, 5}, strength{1, 0.1, 0.9, 6};
-  std::vector<float> rate{-0.5f}, alpha{0.75f}, A{-0.5f},
+      dt{1, 0.1, 2, 5}, decay{1, -1, 0, 6};
+  std::vector<float> rate{-0.5f}, alpha{0.125f}, A{-0.5f},
       step_strength = std::vector<float>(24, 0.5f);
 
   wane::keyed_inputs<float> keyed(index b, index e) const {
@@ -332,13 +332,13 @@ TEST(LargePositions, OfPackedSequencesAreTheirOwn) {
   EXPECT_EQ(packed.positions(), (std::vector<index>{starts[1] + 5, starts[2] + 1, largest - 6}));
 }
 
-// Back through a taper: alpha's part of the gradient is d log w / d raw = (log w / raw).
+// (2^53)^-1/8 is 0.01: decays by it are seen in a float.
 TEST(LargePositions, TaperTheGradient) {
   tokens const x;
   for (index const seen : starts) {
     auto const op =
         wane::gla(x.keyed(0, time_steps),
-                  wane::tapered_gate(x.dt.heads_of(0, time_steps), {x.of_head(x.alpha)}));
+                  wane::tapered_gate(x.decay.heads_of(0, time_steps), {x.of_head(x.alpha)}));
     wane::recurrent_state<float> first(op);
     for (float& each : first.values()) each = 0.5f;
     first.positions()[0] = seen;
@@ -354,7 +354,7 @@ TEST(LargePositions, TaperTheGradient) {
       for (index i = 0; i < rows; ++i) {
         long double sum = 0, kept = 0, values = 0;
         for (index u = t; u < time_steps; ++u) {
-          if (u > t) kept += x.dt.at(u) * taper_at(x, seen, u);
+          if (u > t) kept += x.decay.at(u) * taper_at(x, seen, u);
           sum += std::exp(kept) * x.query.at(u, i) / 2;
         }
         for (index j = 0; j < columns; ++j) values += x.value.at(t, j);
