@@ -30,7 +30,7 @@ TEST(LongRuns, OfEveryOperatorKeepTheirBounds) {
   for (auto const& row : rows_of({"--tokens", "30000", "--piece", "10000"})) {
     names.insert(row["operator"]);
     EXPECT_EQ(row["tokens"], 30000);
-    // Half a rounding of the output is the least that a float can be off.
+    // The bound is the row's own: docs/numerics.md, for its memory.
     EXPECT_LT(double(row["run_error"]), double(row["bound"])) << row;
     EXPECT_LT(double(row["step_error"]), double(row["bound"])) << row;
     EXPECT_TRUE(row["within"]) << row;
