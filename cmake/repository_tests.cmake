@@ -23,6 +23,12 @@ add_test(NAME licences.each_fault_is_seen COMMAND ${CMAKE_COMMAND}
   -DFOLDER=${PROJECT_BINARY_DIR}/planted_licences -P ${scripts}/check_licences_test.cmake)
 add_test(NAME left_out COMMAND ${CMAKE_COMMAND}
   -DROOT=${PROJECT_SOURCE_DIR} -P ${scripts}/check_left_out.cmake)
+find_program(WANE_PYTHON3 python3)
+if(WANE_PYTHON3)
+  add_test(NAME mutation.each_fault_is_planted COMMAND
+    ${WANE_PYTHON3} ${PROJECT_SOURCE_DIR}/cmake/mutation.py --self-test)
+  set_tests_properties(mutation.each_fault_is_planted PROPERTIES LABELS repository TIMEOUT 60)
+endif()
 add_test(NAME packages COMMAND sh ${scripts}/packages_test.sh)
 add_test(NAME release COMMAND sh ${scripts}/release_test.sh)
 add_test(NAME headers_alone COMMAND ${CMAKE_COMMAND}
