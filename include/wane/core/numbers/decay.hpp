@@ -193,8 +193,10 @@ template <class V>
 WANE_INLINE V carried(plain_decay<V> w, V s, V b) {
   using T = typename impl::scalar_of_value<V>::type;
   V result = V(0);
-  if constexpr (simd_contracts || !std::is_arithmetic_v<T>) {
+  if constexpr (!std::is_arithmetic_v<T>) {
     result = multiply_add(w.factor, s, b);
+  } else if constexpr (has_fused_multiply_add) {
+    result = fused_multiply_add(w.factor, s, b);
   } else {
     V const near = V(near_one<T>), excess = w.factor - V(T(1));
     V const rest = multiply_add(where_below(w.factor, near, w.factor, excess), s, b);

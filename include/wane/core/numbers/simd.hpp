@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #elif defined(__x86_64__) && !defined(__CUDA_ARCH__)
 #include <emmintrin.h>
+#elif defined(__ARM_FEATURE_FMA) && !defined(__CUDA_ARCH__)
+#include <arm_neon.h>
 #endif
 #include <cmath>
 #include <concepts>
@@ -75,28 +77,41 @@ WANE_HOST_INLINE simd<T, W> multiply_add(simd<T, W> a, simd<T, W> b, simd<T, W> 
   return a.v * b.v + c.v;
 }
 
-// Whether multiply_add of real numbers rounds once.
+// Whether the machine computes a b + c with one rounding. A compiler need not make multiply_add of
+// it: g++ does from -O2 on.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__CUDA_ARCH__)
-inline constexpr bool simd_contracts = true;
+inline constexpr bool has_fused_multiply_add = true;
 #else
-inline constexpr bool simd_contracts = false;
+inline constexpr bool has_fused_multiply_add = false;
 #endif
 
-// a b + c with one rounding on every machine. It gives the rounding error of a product,
-// a b - round(a b), for which multiply_add may give zero. Without the instruction it is computed
-// lane by lane.
+// a b + c with one rounding on every machine, lane by lane where there is no instruction for the
+// vector. It also gives the rounding error of a product, a b - round(a b), for which multiply_add
+// may give zero.
 template <class T, int W>
 WANE_HOST_INLINE simd<T, W> fused_multiply_add(simd<T, W> a, simd<T, W> b, simd<T, W> c) {
 #if defined(__AVX512F__) && !defined(__CUDA_ARCH__)
   if constexpr (std::is_same_v<T, float> && W == 16) return _mm512_fmadd_ps(a.v, b.v, c.v);
   if constexpr (std::is_same_v<T, double> && W == 8) return _mm512_fmadd_pd(a.v, b.v, c.v);
-#elif defined(__FMA__) && !defined(__CUDA_ARCH__)
+#endif
+#if defined(__FMA__) && !defined(__CUDA_ARCH__)
   if constexpr (std::is_same_v<T, float> && W == 8) return _mm256_fmadd_ps(a.v, b.v, c.v);
   if constexpr (std::is_same_v<T, double> && W == 4) return _mm256_fmadd_pd(a.v, b.v, c.v);
+  if constexpr (std::is_same_v<T, float> && W == 4) return _mm_fmadd_ps(a.v, b.v, c.v);
+  if constexpr (std::is_same_v<T, double> && W == 2) return _mm_fmadd_pd(a.v, b.v, c.v);
+#elif defined(__ARM_FEATURE_FMA) && !defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float> && W == 4)
+    return typename simd<T, W>::vector(vfmaq_f32(c.v, a.v, b.v));
+  if constexpr (std::is_same_v<T, double> && W == 2)
+    return typename simd<T, W>::vector(vfmaq_f64(c.v, a.v, b.v));
 #endif
   simd<T, W> y;
   for (int lane = 0; lane < W; ++lane) y.v[lane] = std::fma(a[lane], b[lane], c[lane]);
   return y;
+}
+template <std::floating_point T>
+WANE_INLINE T fused_multiply_add(T a, T b, T c) {
+  return std::fma(a, b, c);
 }
 
 // Lane by lane: b where a is zero, otherwise c. A select, so that a reset ignores a NaN in c.
