@@ -16,7 +16,7 @@ set(libraries
   "^omp[.]h$|OpenMP"
   "^mpi[.]h$|MPI" "^nccl[.]h$|NCCL" "^cu(blas|da)[a-z0-9_]*[.]h$|CUDA Toolkit"
   "^(cub|thrust|cuda)/|CCCL" "^torch/|PyTorch" "^nanobind/|nanobind")
-string(CONCAT of_the_system "^(wane/|sys/|sanitizer/|[a-z]*intrin[.]h$|"
+string(CONCAT of_the_system "^(wane/|sys/|sanitizer/|([a-z]*intrin|arm_[a-z]+)[.]h$|"
   "(fcntl|malloc|pthread|regex|sched|signal|spawn|time|ucontext|unistd)[.]h$)")
 
 set(faults 0)
