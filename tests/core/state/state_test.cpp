@@ -41,6 +41,19 @@ TEST(RecurrentState, IsWrittenThroughItsView) {
   EXPECT_EQ(state.values()[(1 * 2 + 0) * 12 + 2 * 4 + 3], 5);
 }
 
+TEST(RecurrentState, OfOneSequenceLiesInTheSameMemory) {
+  wane::recurrent_state<float> state(3, 2, 3, 4);
+  wane::state_view<float> const one = state.sequence(2);
+  EXPECT_EQ(one.values.extent[0], 1);
+  one.values(0, 1, 2, 3) = 5, one.positions[0] = 9;
+  EXPECT_EQ(wane::state_view(state).values(2, 1, 2, 3), 5);
+  EXPECT_EQ(state.positions(), (std::vector<wane::index>{0, 0, 9}));
+  EXPECT_EQ(std::as_const(state).sequence(2).values(0, 1, 2, 3), 5);
+  EXPECT_EQ(wane::state_view<float>{one.values}.sequence(0).positions, nullptr);
+  support::expect_error({"sequence is 3", "3 sequences"}, [&] { state.sequence(3); });
+  support::expect_error({"sequence is -1"}, [&] { state.sequence(-1); });
+}
+
 TEST(RecurrentState, AbsentIsNotPresent) {
   EXPECT_FALSE(wane::state_view<float>{}.present());
   wane::recurrent_state<float> state(1, 1, 1, 1);

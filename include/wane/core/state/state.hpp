@@ -21,6 +21,17 @@ struct state_view {
 
   bool present() const { return values.data != nullptr; }
 
+  // Sequence n alone: a state of one sequence in the same memory. Throws wane::error where there is
+  // no sequence n.
+  state_view sequence(index n) const {
+    require(0 <= n && n < values.extent[0], "sequence is ", n, ", of a state of ", values.extent[0],
+            " sequences; it must be 0 or more, and less than their number");
+    state_view one = *this;
+    one.values.data += n * values.stride[0], one.values.extent[0] = 1;
+    if (positions) one.positions += n;
+    return one;
+  }
+
   // A view of constants from a view that can be written.
   template <std::same_as<T const> Const>
   requires(!std::is_const_v<T>) operator state_view<Const>() const { return {values, positions}; }
@@ -93,6 +104,11 @@ class recurrent_state {
   operator state_view<T const>() const {
     return {{values_.data(), extent_[0], extent_[1], extent_[2], extent_[3]}, positions_.data()};
   }
+
+  // As in state_view:
+  //   step(op, output, state.sequence(7));
+  state_view<T> sequence(index n) { return state_view<T>(*this).sequence(n); }
+  state_view<T const> sequence(index n) const { return state_view<T const>(*this).sequence(n); }
 
   // A state has the type of its run: run_options<T>.
   template <class Other>
