@@ -15,6 +15,7 @@ esac
 # clang++ may come without the libraries of its sanitizers.
 compiler=
 folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
 printf '%s\n' 'extern "C" int LLVMFuzzerTestOneInput(unsigned char const*, unsigned long) { return 0; }' \
   >"$folder/none.cpp"
 for name in clang++ clang++-14 clang++-16 clang++-18 clang++-19; do
@@ -23,7 +24,6 @@ for name in clang++ clang++-14 clang++-16 clang++-18 clang++-19; do
     break
   fi
 done
-rm -r "$folder"
 if [ -z "$compiler" ]; then
   wane_say "no clang++ has libFuzzer (on Debian and Ubuntu: clang and libclang-rt-dev): nothing is fuzzed"
   exit 3

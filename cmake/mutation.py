@@ -3,7 +3,7 @@
 
 SPDX-License-Identifier: MIT
 
-    python3 cmake/mutation.py --count 200 --seed 1
+    python3 cmake/mutation.py --count 200 --seed 1                 begins anew
     python3 cmake/mutation.py --resume FILE --count 400 --seed 1   continues, up to 400
     python3 cmake/mutation.py --resume FILE --again                tests its survivors again
     python3 cmake/mutation.py --resume FILE --table                counts only
@@ -34,7 +34,7 @@ import self_test
 
 FOLDERS = "core,operators,spectra,run,cuda,ranks,files"
 SLOWER = 10  # times as long as without a fault: seen
-STATIC_ASSERT = re.compile(r"/tests/[^\n]*error: static_assert failed")
+STATIC_ASSERT = re.compile(r"/tests/[^\n]*error: static(_assert| assertion) failed")
 # What is taken for granted of a test that is not measured.
 UNKNOWN = {"level": 0, "run": 8.0, "run_wall": 30.0}
 COUNTED = ("seen", "survived", "not reached")
@@ -327,7 +327,7 @@ def judge_all(root, asked, path, results, listed):
                 mutant = next(todo, None) if time.monotonic() < end else None
             if mutant is None:
                 return
-            begin, learning = time.monotonic(), sum(map(len, (built.learned,)))
+            begin, learning = time.monotonic(), len(built.learned)
             outcome, tests = judge.judge(mutant, job)
             line = {
                 "file": mutant.path, "line": mutant.first, "kind": mutant.fault.kind,

@@ -1,4 +1,4 @@
-# What demo.sh, docs.sh and test.sh share: the packages they need, and a line a stage with its seconds.
+# What the scripts of this folder share: the packages they need, and a line a stage with its seconds.
 # SPDX-License-Identifier: MIT
 # POSIX sh, to be sourced. Packages go by their Debian names.
 

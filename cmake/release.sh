@@ -16,6 +16,7 @@ umask 022
 
 [ $# = 1 ] || wane_stop "usage: sh cmake/release.sh VERSION, as in: sh cmake/release.sh 1.2.3"
 release=$1
+case $release in *[!0-9.]*) release="'$release'" ;; esac
 printf '%s\n' "$release" | grep -Eqx '(0|[1-9][0-9]?)(\.(0|[1-9][0-9]?)){2}' ||
   wane_stop "$release is no version; give three numbers from 0 to 99, as 1.2.3"
 wane_has_program git && wane_has_program gzip || wane_stop "git and gzip are needed; install them"

@@ -11,11 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <functional>
 #include <sstream>
+#include <system_error>
 
 #include "bench/process.hpp"
+#include "support/child_process.hpp"
 #include "support/expect_error.hpp"
 #include "wane/core/state/state_file.hpp"
 
@@ -41,6 +44,7 @@ std::ptrdiff_t files_in(wane::bench::scratch const& place) {
 int status_of_child(std::function<int()> const& body) {
   pid_t const child = fork();
   if (child == 0) _exit(body());
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -226,12 +230,13 @@ TEST(KilledWriter, LeavesTheOldFileOrTheNewOne) {
   wane::save_state(path, "gla", states[0]);
   int parts = 0;  // of files that a writer had begun
   for (int round = 0; round < 25 || (parts == 0 && round < 500); ++round) {
-    pid_t const child = fork();
-    if (child == 0)
+    support::child_process writer([&] {
       for (int i = 0;; ++i) wane::save_state(path, "gla", states[i % 2]);
-    usleep(static_cast<useconds_t>(2000 + 937 * (round % 25)));
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
+      return true;
+    });
+    // Longer where none was caught while it wrote: a busy machine starts the child late.
+    usleep(static_cast<useconds_t>(2000 + 937 * (round < 25 ? round : round % 100)));
+    writer.kill();
     state found(1, 1, 1, numbers);
     wane::load_state(path, "gla", found);  // its checksum is right
     EXPECT_TRUE(found.values() == states[0].values() || found.values() == states[1].values());

@@ -6,6 +6,7 @@
 
 #include <system_error>
 
+#include "support/child_process.hpp"
 #include "support/problems.hpp"
 #include "wane/run/run.hpp"
 #include "wane/testing/thread_ranks.hpp"
@@ -66,7 +67,14 @@ int status_of_ranks() {
 // The tests below call these in a new process, in which no thread has been started yet.
 class ThreadsThatDoNotStart : public testing::Test {
  protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  void SetUp() override {
+    support::child_process probe([] {
+      forbid_threads();
+      return !can_start_threads();
+    });
+    if (probe.outcome() != "true") GTEST_SKIP() << "threads cannot be forbidden here";
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+  }
 };
 
 TEST_F(ThreadsThatDoNotStart, AreNotNeededByOne) {

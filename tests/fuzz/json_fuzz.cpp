@@ -93,7 +93,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     fuzz::must(!taken, "a zero byte or a mark of the byte order is JSON");
     return 0;
   }
-  // Here it would have to hold numbers that no double can, which are JSON all the same.
+  // It throws for a number too large for a double, which is JSON, so nothing is compared.
   other theirs;
   bool valid = true;
   try {

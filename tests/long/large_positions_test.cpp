@@ -197,7 +197,7 @@ TEST(LargePositions, TaperMamba2) {
             [&](index t) { return x.dt.at(t); }));
 }
 
-// What the tokens say of each other: those before are zeros.
+// Tokens before the test's own have left a state of zeros, so only its own tokens add to an output.
 TEST(LargePositions, ChooseTheLevelsOfLogLinearAttention) {
   constexpr index levels = 62;
   tokens const x;

@@ -141,9 +141,12 @@ TEST(OpenMPSettings, OfTheEnvironmentChangeNoBit) {
       dup2(nowhere, 1);
       execl("/proc/self/exe", "tests", "--gtest_filter=OpenMPRegions.*:OpenMPSettings.OfAUser*",
             nullptr);
+      throw std::runtime_error("not started");  // an emulator cannot start a program
       return false;
     });
-    EXPECT_EQ(child.outcome(), "true") << setting;
+    std::string const outcome = child.outcome();
+    if (outcome == "threw") GTEST_SKIP() << "this program cannot be started again";
+    EXPECT_EQ(outcome, "true") << setting;
   }
 }
 #endif
@@ -170,7 +173,9 @@ TEST(Async, ThreadsGiveTheBitsOfOneThread) {
 // The thread that calls is the only one whose stack is small; OpenMP's have OMP_STACKSIZE.
 #if !defined(WANE_ADDRESS_SANITIZER) && !defined(WANE_TESTS_THREAD_SANITIZER)
 TEST(SmallStacks, OfTheSizeThatIsPromisedSuffice) {
-  constexpr std::size_t promised = 64 << 10;
+  // Some systems give no thread as little.
+  std::size_t const promised =
+      std::max<std::size_t>(64 << 10, static_cast<std::size_t>(PTHREAD_STACK_MIN));
   struct found {
     numbers by_one, by_three;
   } all;

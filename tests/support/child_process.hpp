@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -22,6 +24,7 @@ class child_process {
  public:
   template <class Condition>
   explicit child_process(Condition const& condition) : id_(fork()) {
+    if (id_ < 0) throw std::system_error(errno, std::generic_category(), "fork");
     if (id_ != 0) return;
     int status = 2;
     try {

@@ -73,9 +73,10 @@ TEST_F(ConcurrentSaves, ByThreadsLeaveOneStateWhole) {
       EXPECT_NO_THROW(save_often(w));
       ++done;
     });
-  while (done < writers) EXPECT_TRUE(is_whole());
+  bool whole = true;
+  while (done < writers) EXPECT_NO_THROW(whole = whole && is_whole());
   for (std::thread& t : threads) t.join();
-  EXPECT_TRUE(is_whole());
+  EXPECT_TRUE(whole && is_whole());
   expect_one_file();
 }
 
@@ -120,6 +121,15 @@ TEST_F(ConcurrentSaves, AfterAWriterThatFailedSucceed) {
   expect_one_file();
 }
 
+TEST_F(ConcurrentSaves, OfAReadOnlyFileLetTheNextWriterOpenItsPart) {
+  fs::permissions(file, fs::perms::owner_read);
+  wane::impl::file_replacement begun(file);
+  EXPECT_EQ(fs::status(file + ".part").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+  begun.take_place();
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read);
+}
+
 // What a writer that was killed has left is overwritten.
 TEST_F(ConcurrentSaves, AfterAWriterThatWasKilledSucceed) {
   support::child_process killed([&] {
@@ -127,7 +137,9 @@ TEST_F(ConcurrentSaves, AfterAWriterThatWasKilledSucceed) {
     std::this_thread::sleep_for(std::chrono::seconds(60));
     return true;
   });
-  while (!fs::exists(file + ".part")) std::this_thread::yield();
+  for (int i = 0; i < 60000 && !fs::exists(file + ".part"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  ASSERT_TRUE(fs::exists(file + ".part"));
   killed.kill();
   EXPECT_NO_THROW(wane::save_state(file, "gla", state_of(2)));
   EXPECT_TRUE(is_whole());

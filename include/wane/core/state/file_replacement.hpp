@@ -106,7 +106,8 @@ class file_replacement {
       : old_(path), part_(old_.path + ".part"), lock_(part_), passing_(part_) {
     stream_.open(part_, std::ios::binary | std::ios::trunc);
     require(stream_.good(), part_, " cannot be opened; its folder must be there, and writable");
-    if (old_.is_there) chmod(part_.c_str(), old_.mode);
+    // Writers that come meanwhile open the file to wait, so its owner may write until it is done.
+    if (old_.is_there) chmod(part_.c_str(), old_.mode | S_IWUSR);
   }
 
   std::ostream& stream() { return stream_; }
@@ -116,6 +117,7 @@ class file_replacement {
   void take_place() {
     stream_.close();
     require(stream_.good(), part_, " could not be written; the disk may be full");
+    if (old_.is_there) chmod(part_.c_str(), old_.mode);
     bool const replaced = std::rename(part_.c_str(), old_.path.c_str()) == 0;
     require(replaced, old_.path, " cannot be replaced: ", std::strerror(errno));
     passing_.kept = true;

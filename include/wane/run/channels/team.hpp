@@ -73,7 +73,7 @@ class team_walk {
         starts_{states_[0], states_[0]} {}
 
   // `carry` is the state of the columns, before and after. If OpenMP gives fewer threads, one
-  // thread does all the work. What a member throws is thrown when all members have ended.
+  // thread does all the work. What the operator throws is thrown when all have ended.
   void operator()(T* carry) {
     index done = 0;
     int last = 0;
@@ -147,7 +147,7 @@ class team_walk {
     }
   }
 
-  // A member that has thrown goes on to its barriers, where the others wait.
+  // These keep what the operator throws, so that this member still arrives at every barrier.
   void advance(walk const& part, T* state) {
     thrown_.guard([&] { advance_(part, state); });
   }
