@@ -65,8 +65,10 @@ run_tests() {
     { cat "$folder/$name.log" >&2; wane_stop "CMake fails for $name"; }
   cmake --build "$folder/$name"
   wane_stage "$name: test"
-  ctest --test-dir "$folder/$name" -L unit -LE slow --output-on-failure --no-tests=error \
-    >"$folder/$name.log" || { cat "$folder/$name.log" >&2; wane_stop "tests fail on $name"; }
+  # QEMU 7.2 fails, by an assertion of its own, where a forked process starts a thread.
+  case $name in aarch64 | sve | s390x) without=MayHaveThreadsOfItsOwn ;; *) without='^$' ;; esac
+  ctest --test-dir "$folder/$name" -L unit -LE slow -E "$without" --output-on-failure \
+    --no-tests=error >"$folder/$name.log" || { cat "$folder/$name.log" >&2; wane_stop "tests fail on $name"; }
   grep "tests passed" "$folder/$name.log"
 }
 toolchain() { printf '%s' "-DCMAKE_TOOLCHAIN_FILE=$PWD/cmake/machines/$1.cmake"; }
