@@ -16,9 +16,9 @@ umask 022
 
 [ $# = 1 ] || wane_stop "usage: sh cmake/release.sh VERSION, as in: sh cmake/release.sh 1.2.3"
 release=$1
-case $release in *[!0-9.]*) release="'$release'" ;; esac
-printf '%s\n' "$release" | grep -Eqx '(0|[1-9][0-9]?)(\.(0|[1-9][0-9]?)){2}' ||
-  wane_stop "$release is no version; give three numbers from 0 to 99, as 1.2.3"
+wrong="$release is no version; give three numbers from 0 to 99, as 1.2.3"
+case $release in *[!0-9.]*) wane_stop "$wrong" ;; esac
+printf '%s\n' "$release" | grep -Eqx '(0|[1-9][0-9]?)(\.(0|[1-9][0-9]?)){2}' || wane_stop "$wrong"
 wane_has_program git && wane_has_program gzip || wane_stop "git and gzip are needed; install them"
 [ "$(git rev-parse --show-toplevel 2>/dev/null)" = "$root" ] ||
   wane_stop "$root is no clone; releases are made of a commit in a clone of wane"
