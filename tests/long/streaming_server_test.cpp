@@ -7,26 +7,15 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
+#include <system_error>
+
+#include "bench/process.hpp"
 
 namespace support {
 namespace {
-
-// A new folder that goes with the test.
-class scratch_folder {
- public:
-  scratch_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "wane_server_XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  scratch_folder(scratch_folder const&) = delete;
-  scratch_folder& operator=(scratch_folder const&) = delete;
-  ~scratch_folder() { std::filesystem::remove_all(path); }
-
-  std::filesystem::path path;
-};
 
 // How long a server lives: so many turns at most, and then so many microseconds.
 struct life {
@@ -57,6 +46,7 @@ bool killed(service const& s, std::filesystem::path const& folder, std::uint64_t
     }
     ::_exit(status);
   }
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_TRUE(WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
@@ -73,15 +63,16 @@ std::vector<answer> answers_in(std::filesystem::path const& file) {
 
 template <class Memory>
 void expect_bits_of_one_run(service const& s, int kills, life const& most) {
-  scratch_folder const folder;
+  wane::bench::scratch const place;
+  std::filesystem::path const folder = place.file("");
   std::mt19937_64 random(5);
   int times_killed = 0;
   for (int round = 0; round < kills; ++round)
-    times_killed += killed<Memory>(s, folder.path, random(), most);
+    times_killed += killed<Memory>(s, folder, random(), most);
   EXPECT_GT(times_killed, kills / 2) << "the server was too fast to be killed";
-  streaming_server<Memory>(s, folder.path, random()).work();
+  streaming_server<Memory>(s, folder, random()).work();
 
-  auto const said = answers_in(folder.path / "journal");
+  auto const said = answers_in(folder / "journal");
   std::vector<std::vector<int>> times(static_cast<std::size_t>(s.sequences),
                                       std::vector<int>(static_cast<std::size_t>(s.tokens)));
   std::vector<uninterrupted<Memory>> whole;
@@ -98,7 +89,7 @@ void expect_bits_of_one_run(service const& s, int kills, life const& most) {
     auto const& right = whole[static_cast<std::size_t>(n)].state;
     wane::recurrent_state<float> found = right;
     for (float& x : found.values()) x = NAN;
-    wane::load_state(state_path(folder.path, n), Memory::name, found);
+    wane::load_state(state_path(folder, n), Memory::name, found);
     ASSERT_EQ(found.values(), right.values()) << "sequence " << n;
     ASSERT_EQ(found.positions(), (std::vector<index>{s.tokens})) << "sequence " << n;
   }

@@ -34,15 +34,6 @@ std::vector<float> numbers_of_calls(int threads) {
   return all;
 }
 
-bool over_time_is_right(int threads) {
-  support::linear_case<decay_as::log, float> run(
-      {.time = 100000, .columns = 4, .threads = threads});
-  auto options = run.options();
-  options.threads_over_time = true;
-  wane::run(run.op(), run.output.view(), options);
-  return run.error().both() < support::bound_of<float>(100000);
-}
-
 TEST(AForkedProcess, GivesTheBitsOfItsParent) {
   auto const before = numbers_of_calls(4);
   for (int threads : {0, 1, 4})
@@ -55,8 +46,8 @@ TEST(AForkedProcess, GivesTheBitsOfItsParent) {
 }
 
 TEST(AForkedProcess, RunsALongSequence) {
-  EXPECT_TRUE(over_time_is_right(3));
-  EXPECT_EQ(child_process([] { return over_time_is_right(3); }).outcome(), "true");
+  EXPECT_TRUE(support::over_time_is_right(3));
+  EXPECT_EQ(child_process([] { return support::over_time_is_right(3); }).outcome(), "true");
 }
 
 TEST(AForkedProcess, UsesOneThread) {

@@ -57,15 +57,6 @@ numbers numbers_of_many_runs(int threads) {
   return all;
 }
 
-bool over_time_is_right(int threads) {
-  support::linear_case<decay_as::log, float> run(
-      {.time = 100000, .columns = 4, .threads = threads});
-  auto options = run.options();
-  options.threads_over_time = true;
-  wane::run(run.op(), run.output.view(), options);
-  return run.error().both() < support::bound_of<float>(100000);
-}
-
 constexpr std::size_t calls = 6;
 
 void expect_all(std::array<numbers, calls> const& found) {
@@ -94,7 +85,7 @@ TEST(OpenMPRegions, ThatAreNestedGiveTheBitsOfOneThread) {
     found[i] = numbers_of_many_runs(threads_of(i));
     // OpenMP does not count a region that it gives one thread.
     bool const one = wane::impl::threads_to_use(0) == 1 || !omp_in_parallel();
-    right = one && wane::impl::threads_to_use(2) == 2 && over_time_is_right(2);
+    right = one && wane::impl::threads_to_use(2) == 2 && support::over_time_is_right(2);
   }
   omp_set_max_active_levels(levels);
   EXPECT_TRUE(right);
@@ -122,7 +113,7 @@ TEST(OpenMPSettings, OfAUserChangeNoBit) {
       EXPECT_EQ(wane::impl::threads_to_use(0), omp_get_max_threads());
       EXPECT_EQ(numbers_of_runs(0), alone) << own << " threads, dynamic " << adjusts;
       EXPECT_EQ(numbers_of_runs(3), alone) << own << " threads, dynamic " << adjusts;
-      EXPECT_TRUE(over_time_is_right(3));
+      EXPECT_TRUE(support::over_time_is_right(3));
       EXPECT_EQ(omp_get_max_threads(), own) << "wane leaves the settings alone";
       EXPECT_EQ(omp_get_dynamic(), adjusts);
     }

@@ -150,6 +150,15 @@ double linear_error(linear_shape const& shape) {
   return linear_error<Form, Io, Accumulate>(shape, [](auto const&... call) { wane::run(call...); });
 }
 
+// Whether a long sequence that threads share is as right as its memory allows.
+inline bool over_time_is_right(int threads) {
+  linear_case<wane::decay_as::log, float> run({.time = 100000, .columns = 4, .threads = threads});
+  auto options = run.options();
+  options.threads_over_time = true;
+  wane::run(run.op(), run.output.view(), options);
+  return run.error().both() < bound_of<float>(100000);
+}
+
 inline constexpr index ragged_sizes[] = {1, 2, 3, 63, 64, 65, 127, 1000};
 
 }  // namespace support

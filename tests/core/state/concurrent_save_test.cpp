@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/process.hpp"
 #include "support/child_process.hpp"
 #include "wane/core/state/state_file.hpp"
 
@@ -31,14 +32,10 @@ wane::recurrent_state<float> state_of(int number) {
 }
 
 struct ConcurrentSaves : testing::Test {
-  fs::path const folder = fs::temp_directory_path() / ("wane_saves_" + std::to_string(getpid()));
-  std::string const file = (folder / "a.state").string();
+  wane::bench::scratch const place;
+  std::string const folder = place.file(""), file = place.file("a.state");
 
-  void SetUp() override {
-    fs::create_directory(folder);
-    wane::save_state(file, "gla", state_of(0));
-  }
-  void TearDown() override { fs::remove_all(folder); }
+  void SetUp() override { wane::save_state(file, "gla", state_of(0)); }
 
   void save_often(int writer) const {
     for (int i = 0; i < saves; ++i) wane::save_state(file, "gla", state_of(writer));
