@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "support/memory_problems.hpp"
@@ -82,10 +83,10 @@ std::vector<double> random_states(index sequences) {
 }
 
 template <class P>
-void spoil_tokens(P& p, index begin, index end) {
+void spoil_tokens(P& p, index begin, index end, double by = nan) {
   for (auto input : p.inputs())
     for (index t = begin; is_by_token(input) && t < end; ++t)
-      for (double& x : of_token(input, t)) x = nan;
+      for (double& x : of_token(input, t)) x = by;
 }
 
 // Memories with decays that can be -inf, a reset. The decays are their last input.
@@ -112,6 +113,19 @@ TYPED_TEST(Resets, KeepNaNFromLaterTokensAndTheirGradients) {
   after.expect_same(after.final, all.final, "final state", size.time);
 }
 
+// The numbers of a chunk are finite, and products of several of them are not.
+TYPED_TEST(Resets, KeepWhatOverflowsFromLaterTokensAndTheirGradients) {
+  aftermath all(this->clean, this->dy, this->start);
+  for (index tokens : {1, 2, 7}) {
+    TypeParam large = this->clean;
+    spoil_tokens(large, reset - tokens, reset, 1e80);
+    std::ranges::copy(this->clean.inputs().back(), large.inputs().back().begin());  // decays
+    aftermath after(large, this->dy, this->start);
+    after.expect_tokens(all, reset, size.time);
+    after.expect_same(after.final, all.final, "final state", size.time);
+  }
+}
+
 TYPED_TEST(Resets, KeepTheInitialStateFromLaterTokensAndTheirGradients) {
   aftermath all(this->clean, this->dy, this->start);
   aftermath after(this->spoiled, this->dy, std::vector<double>(this->start.size(), nan));
@@ -122,6 +136,15 @@ TYPED_TEST(Resets, KeepLaterNaNFromEarlierGradients) {
   aftermath all(this->clean, this->dy, this->start);
   spoil_tokens(this->spoiled, reset + 2, reset + 3);
   for (double& x : of_token(this->dy, reset)) x = nan;
+  aftermath before(this->spoiled, this->dy, this->start);
+  before.expect_tokens(all, 0, reset);
+  before.expect_same(before.initial_gradient, all.initial_gradient, "initial gradient", 0);
+}
+
+TYPED_TEST(Resets, KeepWhatOverflowsLaterFromEarlierGradients) {
+  aftermath all(this->clean, this->dy, this->start);
+  spoil_tokens(this->spoiled, reset + 1, reset + 2, 1e200);
+  for (double& x : of_token(this->dy, reset + 1)) x = 1e200;
   aftermath before(this->spoiled, this->dy, this->start);
   before.expect_tokens(all, 0, reset);
   before.expect_same(before.initial_gradient, all.initial_gradient, "initial gradient", 0);

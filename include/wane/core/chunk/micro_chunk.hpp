@@ -72,7 +72,7 @@ struct micro_chunk {
   bool reads_nothing = false;       // none has an output
   int count = micro_tokens;         // fewer at the end of a sequence
   // Whether some decay is zero. Multiplication by zero resets finite numbers only, so a runner
-  // checks for NaN and infinity first.
+  // looks for NaN and infinity in what it computed.
   bool resets = false;
 };
 

@@ -45,12 +45,16 @@ class panels_adjoint {
         kept_(heads * blocks_ * state_size()),
         states_(Replay::most_chunks * state_size()),
         cotangents_(heads * state_size()),
+        later_(state_size()),
         output_gradients_(tokens * columns_),
         value_gradients_(tokens * columns_),
         erased_gradients_(tokens * columns_),
         packed_(of_state::packed_size(columns_)),
         products_(row_blocks_ * of_state::count * width),
-        row_gradients_(tokens * 5 * padded_rows()) {}
+        row_gradients_(tokens * 5 * padded_rows()) {
+    // Kinds that the tokens do not have stay so, and are checked with the others.
+    std::fill_n(row_gradients_.data(), tokens * 5 * padded_rows(), T(0));
+  }
 
   // Bytes of the kept states of one head with `count` tokens.
   static index kept_bytes(recurrence_shape const& shape, index count) {
@@ -113,12 +117,21 @@ class panels_adjoint {
             int each) {
     walk const w = block.part(c * tokens, tokens);
     ends_.load_output_gradients(w, output_gradients_.data());
-    auto const& chunk = replay_.chunk(c);
     T* const later = cotangent(h);
-    if (chunk.resets && !(replay_.finite(c, before, 0, columns_) &&
-                          all_finite(static_cast<T const*>(later), state_size()) &&
-                          all_finite(output_gradients_.data(), tokens * columns_)))
-      return take_in_order(block, w, h, c, before);
+    bool const resets = replay_.chunk(c).resets;
+    if (resets) std::copy_n(later, state_size(), later_.data());
+    if (!replay_.in_order(c)) take_at_once(c, before, later, soon, each);
+    if (replay_.in_order(c) || (resets && !gradients_finite(later))) {
+      std::copy_n(later_.data(), state_size(), later);
+      take_in_order(block, h, c, before);
+    }
+    ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
+               padded_rows());
+  }
+  // Brings the cotangent `later` back, and computes the gradients of the terms.
+  WANE_HOST_INLINE void take_at_once(index c, T const* before, T* later, void const* const* soon,
+                                     int each) {
+    auto const& chunk = replay_.chunk(c);
     replay_.panels().for_panels([&](index first, auto vectors) {
       bring_back<vectors>({chunk, rows_, row_stride_}, later + first, first);
     });
@@ -135,8 +148,6 @@ class panels_adjoint {
           replay_.terms(c) + i * form::terms * width,
           products_.data() + i * of_state::count * width, pairs, row_gradients_.data() + i * width,
           5 * padded_rows(), padded_rows());
-    ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
-               padded_rows());
   }
   template <int R>
   [[gnu::noinline]] void bring_back(panel_rows<form, R> const& rows, T const* later, index first) {
@@ -149,22 +160,24 @@ class panels_adjoint {
         .take();
   }
 
-  // Does the work of take() token by token, for a chunk with a reset and numbers that are not
+  [[gnu::noinline]] bool gradients_finite(T const* later) const {
+    return all_finite(later, state_size()) &&
+           all_finite(value_gradients_.data(), tokens * columns_) &&
+           all_finite(row_gradients_.data(), tokens * 5 * padded_rows());
+  }
+  // The same token by token, for a chunk with a reset that at once gives numbers that are not
   // finite.
-  [[gnu::noinline]] void take_in_order(walk const& block, walk const& w, index h, index c,
-                                       T const* before) {
+  [[gnu::noinline]] void take_in_order(walk const& block, index h, index c, T const* before) {
     replay_.again_in_order(block, c).take_back(
         last_, before, cotangent(h), row_stride_, output_gradients_.data(),
         {value_gradients_.data(), row_gradients_.data(), padded_rows(), decays_in_logs<Token>});
-    ends_.give(w, value_gradients_.data(), output_gradients_.data(), row_gradients_.data(),
-               padded_rows());
   }
 
   adjoint_ends<Op, Out, Gradients, Lanes> const ends_;
   walk const walk_;
   Replay replay_;
   index heads_, rows_, row_blocks_, last_, columns_, row_stride_, blocks_;
-  aligned_numbers<T> kept_, states_, cotangents_, output_gradients_, value_gradients_,
+  aligned_numbers<T> kept_, states_, cotangents_, later_, output_gradients_, value_gradients_,
       erased_gradients_, packed_, products_, row_gradients_;
   lines_ahead soon_;
 };

@@ -132,12 +132,6 @@ class term_gatherer {
         take(std::false_type{}, i, static_cast<int>(at_most(index{width}, end - i)));
   }
 
-  // Whether the terms of a micro-chunk are finite.
-  bool finite(micro_chunk<T> const& chunk) const {
-    return all_finite(chunk.reads, numbers_to_read()) &&
-           all_finite(chunk.writes, numbers_to_write());
-  }
-
  private:
   // The terms of four tokens whose rows come in lanes and fill whole vectors. No branch asks how
   // many rows there are: a compiler takes the addresses of tensors out of a loop only where they

@@ -39,14 +39,15 @@ class replay {
         terms_(most_chunks * gather_.numbers_of_terms()),
         arrays_(gather_.numbers_in_arrays()),
         values_(most_tokens * columns_),
-        erased_(most_tokens * columns_) {}
+        erased_(most_tokens * columns_),
+        before_(rows_ * row_stride_) {}
 
   static index chunks_of(walk const& w) { return (w.count + tokens - 1) / tokens; }
 
   // Computes the states of a block from the state before it. With `all`, it stores the states after
   // each chunk one after the other at `after`, and keeps the terms. Otherwise it stores the last
-  // state alone. It prefetches the lines `soon` meanwhile. A chunk with a reset and numbers that
-  // are not finite is computed token by token.
+  // state alone. It prefetches the lines `soon` meanwhile. A chunk with a reset that at
+  // once gives numbers that are not finite is computed again, token by token.
   void operator()(walk const& w, T const* before, T* after, bool all, lines_ahead& soon) {
     index const chunks = chunks_of(w);
     for (index c = 0; c < chunks; ++c) gather(w, c, all);
@@ -59,32 +60,23 @@ class replay {
       for (index c = 0; c < chunks; ++c, lines += each * passes) {
         T* const to = after + c * step;
         index const last = first + vectors * width;
-        if (!chunks_[c].resets || finite(c, from, first, last))
-          take_panel<vectors>({chunks_[c], rows_, row_stride_, lines, each}, from + first,
-                              to + first, c * tokens * columns_ + first);
-        else
-          advance_in_order(w, c, first, last, from, to);
+        bool const resets = chunks_[c].resets;
+        if (resets) keep(from, first, last);
+        take_panel<vectors>({chunks_[c], rows_, row_stride_, lines, each}, from + first, to + first,
+                            c * tokens * columns_ + first);
+        if (resets && !finite(to, first, last)) advance_in_order(w, c, first, last, to);
         from = to;
       }
     });
   }
 
-  // Whether the terms of chunk c are finite, and in columns [first, last) its values and the state
-  // before it.
-  [[gnu::noinline]] bool finite(index c, T const* state, index first, index last) const {
-    bool good = gather_.finite(chunks_[c]);
-    for (index i = 0; i < rows_; ++i)
-      good = good && all_finite(state + i * row_stride_ + first, last - first);
-    for (index t = c * tokens; t < (c + 1) * tokens; ++t)
-      good = good && all_finite(values_.data() + t * columns_ + first, last - first);
-    return good;
-  }
-
+  // Whether chunk c was computed token by token.
+  bool in_order(index c) const { return in_order_[c]; }
   // Chunk c for its adjoint token by token. It loads the values again, which the panels replaced by
   // what the keys write.
   chunk_in_order<form> again_in_order(walk const& w, index c) {
     load_values(gather_.tokens_at(w, c * tokens), c);
-    return in_order(w, c);
+    return by_token(w, c);
   }
 
   panel_columns<T, widest> const& panels() const { return panels_; }
@@ -103,6 +95,7 @@ class replay {
                          writes_.data() + c * gather_.numbers_to_write(), arrays_.data(),
                          with_terms ? terms_.data() + c * gather_.numbers_of_terms() : nullptr);
     load_values(x, c);
+    in_order_[c] = false;
   }
   void load_values(std::array<typename gatherer::Token, tokens> const& x, index c) {
     for (index t = 0; t < tokens; ++t)
@@ -110,16 +103,29 @@ class replay {
           in_lanes_, values_.data() + (c * tokens + t) * columns_, t < chunks_[c].count,
           [&](auto j) { return convert<T>(x[static_cast<std::size_t>(t)].value(j)); });
   }
-  chunk_in_order<form> in_order(walk const& w, index c) const {
+  chunk_in_order<form> by_token(walk const& w, index c) const {
     auto const terms =
         gather_.read(gather_.tokens_at(w, c * tokens), chunks_[c].count, arrays_.data());
     return {chunks_[c], terms, rows_, reading_of<typename gatherer::Token>, written(c), columns_};
   }
-  // Columns behind the last, which pad the rows, become zero.
+  // Columns [first, last) of a state.
+  [[gnu::noinline]] void keep(T const* state, index first, index last) {
+    for (index i = 0; i < rows_; ++i)
+      std::copy_n(state + i * row_stride_ + first, last - first,
+                  before_.data() + i * row_stride_ + first);
+  }
+  [[gnu::noinline]] bool finite(T const* state, index first, index last) const {
+    bool good = true;
+    for (index i = 0; i < rows_; ++i)
+      good = good && all_finite(state + i * row_stride_ + first, last - first);
+    return good;
+  }
+  // From the state that was kept. Columns behind the last, which pad the rows, become zero.
   [[gnu::noinline]] void advance_in_order(walk const& w, index c, index first, index last,
-                                          T const* before, T* after) const {
+                                          T* after) {
     index const end = std::min(last, panels_.last);
-    in_order(w, c).advance(first, end, before, after, row_stride_, nullptr);
+    in_order_[c] = true;
+    again_in_order(w, c).advance(first, end, before_.data(), after, row_stride_, nullptr);
     for (index i = 0; i < rows_; ++i)
       std::fill(after + i * row_stride_ + end, after + i * row_stride_ + last, T(0));
   }
@@ -135,8 +141,9 @@ class replay {
   index rows_, row_blocks_;
   panel_columns<T, widest> panels_;
   index columns_, row_stride_;
-  aligned_numbers<T> reads_, writes_, terms_, arrays_, values_, erased_;
+  aligned_numbers<T> reads_, writes_, terms_, arrays_, values_, erased_, before_;
   micro_chunk<T> chunks_[most_chunks];
+  bool in_order_[most_chunks] = {};
 };
 
 }  // namespace wane::impl

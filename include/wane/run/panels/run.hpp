@@ -51,6 +51,7 @@ class panel_runner {
         arrays_(gather_.numbers_in_arrays()),
         values_(tokens_at_once * columns_),
         outputs_(tokens_at_once * columns_),
+        before_(rows_ * widest * width),
         stores_(choose_stores(op, output)),
         in_lanes_((layout_of(op) & layout_of(output)).columns) {}
 
@@ -122,35 +123,43 @@ class panel_runner {
   template <int R>
   void take_chunk(walk const& w, index c, index first, T* state, void const* const* soon,
                   int each) {
-    index const at = c * tokens * columns_ + first;
+    index const at = c * tokens * columns_ + first, numbers = rows_ * R * width;
     auto const& chunk = chunks_[c];
-    T* const value = values_.data() + at;
-    if (chunk.resets && !finite(chunk, state, R * width, value))
-      return in_order(w, c, R * width, state, value, outputs_.data() + at);
+    T *const value = values_.data() + at, *const output = outputs_.data() + at;
+    if (chunk.resets) std::copy_n(state, numbers, before_.data());
+    take_at_once<R>(chunk, state, value, output, soon, each);
+    if (chunk.resets && !(all_finite(static_cast<T const*>(state), numbers) &&
+                          outputs_finite(chunk, output, R * width)))
+      in_order(w, c, R * width, state, value, output);
+  }
+  template <int R>
+  WANE_HOST_INLINE void take_at_once(micro_chunk<T> const& chunk, T* state, T* value, T* output,
+                                     void const* const* soon, int each) {
     if constexpr (has_reads<typename gatherer::Token> && form::erasing == erasing::none)
       if (chunk.reads_nothing)
-        return take_panel<form, R, tokens, false>(chunk, rows_, state, value, outputs_.data() + at,
-                                                  columns_, soon, each);
+        return take_panel<form, R, tokens, false>(chunk, rows_, state, value, output, columns_,
+                                                  soon, each);
     if constexpr (has_writes<typename gatherer::Token>)
       if (chunk.first_writes_alone)
-        return take_panel<form, R, 1>(chunk, rows_, state, value, outputs_.data() + at, columns_,
-                                      soon, each);
-    take_panel<form, R>(chunk, rows_, state, value, outputs_.data() + at, columns_, soon, each);
+        return take_panel<form, R, 1>(chunk, rows_, state, value, output, columns_, soon, each);
+    take_panel<form, R>(chunk, rows_, state, value, output, columns_, soon, each);
+  }
+  [[gnu::noinline]] bool outputs_finite(micro_chunk<T> const& chunk, T const* output,
+                                        index count) const {
+    bool good = true;
+    for (int t = 0; !chunk.reads_nothing && t < tokens; ++t)
+      good = good && all_finite(output + t * columns_, count);
+    return good;
   }
 
-  // Runs a chunk token by token, because it has a reset and numbers that are not finite.
+  // Runs a chunk again, token by token from the state before it: it has a reset, and at once gave
+  // numbers that are not finite.
   [[gnu::noinline]] void in_order(walk const& w, index c, index count, T* state, T const* value,
                                   T* out) {
     auto const terms =
         gather_.read(gather_.tokens_at(w, c * tokens), chunks_[c].count, arrays_.data());
     chunk_in_order<form>(chunks_[c], terms, rows_, reading_of<token_of<Op>>, value, columns_)
-        .advance(0, count, state, state, count, out);
-  }
-  [[gnu::noinline]] bool finite(micro_chunk<T> const& chunk, T const* state, index count,
-                                T const* value) const {
-    bool good = gather_.finite(chunk) && all_finite(state, rows_ * count);
-    for (int t = 0; t < tokens; ++t) good = good && all_finite(value + t * columns_, count);
-    return good;
+        .advance(0, count, before_.data(), state, count, out);
   }
 
   // Lists the cache lines of the tokens of w, which the panels of `chunks` micro-chunks prefetch.
@@ -197,7 +206,7 @@ class panel_runner {
   index rows_;
   panels panels_;
   index columns_;  // with padding
-  aligned_numbers<T> states_, reads_, writes_, arrays_, values_, outputs_;
+  aligned_numbers<T> states_, reads_, writes_, arrays_, values_, outputs_, before_;
   micro_chunk<T> chunks_[chunks_at_once];
   lines_ahead soon_;
   store_by stores_;
