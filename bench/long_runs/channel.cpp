@@ -95,7 +95,8 @@ std::vector<long_row> channel_rows() {
           }),
       row("laplace", 1e3, laplace_with<window_shape::none>()),
       row("laplace, exponential window", 37, laplace_with<window_shape::exponential>()),
-      row("laplace, gaussian window", 37, laplace_with<window_shape::gaussian>()),
+      // Eight poles that fade in 37/2.4 tokens, with weights whose squares sum to 128.
+      row("laplace, gaussian window", 37 / 2.4 * 128, laplace_with<window_shape::gaussian>()),
       row("laplace, rectangular window", 37, laplace_with<window_shape::rectangular>()),
       row("laplace, hann window", 37, laplace_with<window_shape::hann>()),
       row("retention", memory_of_orders,

@@ -105,6 +105,11 @@ std::vector<long_row> delta_rows() {
       row("vla", HUGE_VAL,
           []<class T>(tokens<T> const& x, index b, index e) {
             return vla<T>(vla_of(x, b, e), {.lambda = 0.1});
+          })
+          .up_to(100000),
+      row("vla in double", 1,
+          []<class T>(tokens<T> const& x, index b, index e) {
+            return vla<T, write_rule::rls, no_gate, double>(vla_of(x, b, e), {.lambda = 0.1});
           }),
       row("vla with a gate", 1e2,
           []<class T>(tokens<T> const& x, index b, index e) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -38,8 +39,15 @@ struct long_row {
   long_run (*measure)(long_run_plan const&);
   bool step_allocates = false;  // as `step` says: pairs, levels and memories that are led
 
+  // Beyond so many tokens the operator needs an accumulator of double (docs/numerics.md).
+  index most_tokens = std::numeric_limits<index>::max();
+
   long_row that_allocates() && {
     step_allocates = true;
+    return std::move(*this);
+  }
+  long_row up_to(index tokens) && {
+    most_tokens = tokens;
     return std::move(*this);
   }
 
@@ -70,7 +78,7 @@ double distance(std::vector<Is> const& is, std::vector<Right> const& right) {
 inline double worse(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
 
 // make(tokens, begin, end) is the operator over these tokens of the buffer. Each piece begins
-// elsewhere in the buffer and has other values and keys, so that no run is periodic.
+// elsewhere in the buffer and has values and keys of its own, so that no run is periodic.
 template <class Make>
 long_run measure_long(Make const& make, long_run_plan const& plan) {
   index const buffered = 2 * plan.piece;
@@ -96,9 +104,7 @@ long_run measure_long(Make const& make, long_run_plan const& plan) {
   while (found.tokens < plan.tokens) {
     index const n = std::min(plan.piece, plan.tokens - found.tokens);
     index const begin = static_cast<index>(random() % static_cast<unsigned>(buffered - n + 1));
-    auto const part = [&random] { return static_cast<float>(random() % 65536) * 0x1p-16f; };
-    float const of_values = 0.5f + 0.5f * part(), of_keys = 0.875f + 0.125f * part();
-    x.vary(of_values, of_keys), wide.vary(of_values, of_keys);
+    x.renew(begin, begin + n), wide.renew(begin, begin + n);
     step(make(wide, begin, begin + n), output(right, n), exact);
 
     double const start = seconds_now(1);

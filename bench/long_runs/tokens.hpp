@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -29,7 +28,8 @@ struct token_array {
 };
 
 // Every number is a float, and T holds it without rounding. Where the same numbers came again and
-// again, so would their roundings, and the errors would add up: `vary` makes other values and keys.
+// again, so would their roundings, and the errors would add up: `renew` makes other values and
+// keys.
 template <class T>
 class tokens {
   index count_;
@@ -76,26 +76,21 @@ class tokens {
             .strength = strength.heads(begin, end)};
   }
 
-  // Values and keys are those of the beginning times a factor each.
-  void vary(float of_values, float of_keys) {
-    vary(value, first_values_, of_values), vary(step_value, first_step_values_, of_values);
-    vary(key, first_keys_, of_keys), vary(positive_key, first_positive_keys_, of_keys);
+  // Other values and keys for the tokens [begin, end).
+  void renew(index begin, index end) {
+    fill(value, begin, end, -1, 1), fill(step_value, 2 * begin, 2 * end, -1, 1);
+    fill_with_unit_rows(key, begin, end, -1), fill_with_unit_rows(positive_key, begin, end, 0.1);
+    fill_with_unit_rows(step_key, 2 * begin, 2 * end, -1);
   }
 
  private:
-  static void vary(token_array<T>& x, std::vector<T> const& first, float factor) {
-    for (std::size_t i = 0; i < first.size(); ++i)
-      x.numbers[i] = static_cast<T>(static_cast<float>(first[i]) * factor);
+  void fill(token_array<T>& x, index begin, index end, double low, double high) {
+    for (index i = begin * x.channels; i < end * x.channels; ++i)
+      x.numbers[static_cast<std::size_t>(i)] = static_cast<T>(static_cast<float>(next_(low, high)));
   }
-  token_array<T> filled(index channels, double low, double high, index substeps = 1) {
-    token_array<T> x{std::vector<T>(static_cast<std::size_t>(count_ * substeps * channels)),
-                     channels};
-    for (T& each : x.numbers) each = static_cast<T>(static_cast<float>(next_(low, high)));
-    return x;
-  }
-  token_array<T> of_length_one(double low, index substeps = 1) {
-    token_array<T> x = filled(keys, low, 1, substeps);
-    for (auto row = x.numbers.begin(); row != x.numbers.end(); row += keys) {
+  void fill_with_unit_rows(token_array<T>& x, index begin, index end, double low) {
+    fill(x, begin, end, low, 1);
+    for (T* row = x.numbers.data() + begin * keys; begin < end; ++begin, row += keys) {
       double squares = 0;
       for (index i = 0; i < keys; ++i)
         squares += static_cast<double>(row[i]) * static_cast<double>(row[i]);
@@ -103,11 +98,20 @@ class tokens {
         row[i] =
             static_cast<T>(static_cast<float>(static_cast<double>(row[i]) / std::sqrt(squares)));
     }
+  }
+  token_array<T> empty(index channels, index substeps) const {
+    return {std::vector<T>(static_cast<std::size_t>(count_ * substeps * channels)), channels};
+  }
+  token_array<T> filled(index channels, double low, double high, index substeps = 1) {
+    token_array<T> x = empty(channels, substeps);
+    fill(x, 0, x.time(), low, high);
     return x;
   }
-
-  std::vector<T> first_values_ = value.numbers, first_step_values_ = step_value.numbers,
-                 first_keys_ = key.numbers, first_positive_keys_ = positive_key.numbers;
+  token_array<T> of_length_one(double low, index substeps = 1) {
+    token_array<T> x = empty(keys, substeps);
+    fill_with_unit_rows(x, 0, x.time(), low);
+    return x;
+  }
 };
 
 }  // namespace wane::bench

@@ -101,7 +101,9 @@ struct memory {
       written[j] = (forgotten ? 0 : written[j]) + v;
       row const after = column(j);
       double const reads = all_queries + least;
-      if (!(std::max({norm(after), error[j], v, all_keys * v, erased * size}) < largest))
+      // What a token reads may overflow although it writes nothing.
+      double const found = erases ? norm(x.erase_read) * size : 0;
+      if (!(std::max({norm(after), error[j], v, all_keys * v, erased * size, found}) < largest))
         error[j] = std::numeric_limits<double>::quiet_NaN();
       double const direct = x.direct * x.value[j];
       y[j] = direct;
