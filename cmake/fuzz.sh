@@ -1,14 +1,15 @@
 # Gives readers of files and calls of operators any inputs, by libFuzzer, in build/fuzz:
 #   sh cmake/fuzz.sh [SECONDS]
-# Each program of tests/fuzz gets its corpus, and then new inputs for so many seconds (20). Where
-# one fails, the input is build/fuzz/tests/fuzz/NAME/crash-*. Without libFuzzer it ends with code 3.
+# Each program of tests/fuzz gets its corpus, and then new inputs for so many seconds; without a
+# number those that a fresh build always gets, for about 20 seconds. Where one fails, the input is
+# build/fuzz/tests/fuzz/NAME/crash-*. Without libFuzzer it ends with code 3.
 # SPDX-License-Identifier: MIT
 set -eu
 . "$(dirname "$0")/packages.sh"
 cd "$(dirname "$0")/.."
-seconds=${1-20}
+seconds=${1-}
 case $seconds in
-  '' | *[!0-9]*) wane_stop "$seconds is no number of seconds; usage: sh cmake/fuzz.sh [SECONDS]" ;;
+  *[!0-9]*) wane_stop "$seconds is no number of seconds; usage: sh cmake/fuzz.sh [SECONDS]" ;;
 esac
 [ $# -le 1 ] || wane_stop "$2 is not an option; usage: sh cmake/fuzz.sh [SECONDS]"
 
@@ -37,6 +38,6 @@ cmake -S . -B build/fuzz -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Rel
   -DWANE_FUZZ_SECONDS="$seconds" -DWANE_TESTS=ON -DWANE_BENCH=OFF -DWANE_EXAMPLES=OFF \
   -DWANE_SNIPPETS=OFF -DWANE_INSTALL=OFF -DWANE_TEST_FILES=none
 cmake --build build/fuzz --target wane-fuzz
-wane_stage "libFuzzer: $seconds seconds a program"
+wane_stage "libFuzzer: ${seconds:-about 20} seconds a program"
 ctest --test-dir build/fuzz -L fuzz --output-on-failure --no-tests=error
 wane_end_stage

@@ -51,7 +51,7 @@ if wane_has_program clang++; then
   wane_stage "clang++, address and undefined behaviour sanitizers: test"
   ctest --preset sanitize
   wane_end_stage
-  seconds=20
+  seconds=
   if [ "$slow" = yes ]; then seconds=600; fi
   sh cmake/fuzz.sh $seconds || [ $? = 3 ] || wane_stop "a program of libFuzzer fails; see above"
 else

@@ -207,6 +207,10 @@ TEST(Effects, GoByStatesWhereTheirProductsLeaveTheRange) {
   std::fill_n(a.begin() + 20, 10, 6e3f);
   for (exchange by : {exchange::states, exchange::effects, exchange::chosen})
     EXPECT_EQ(last_output(a, b, 1, by), 0);
+  // A decay of 1e-42 is 0 as a float; the state, 1e-12 after it, is not.
+  std::fill_n(a.begin() + 10, 10, 6.31e-5f), std::fill_n(a.begin() + 20, 10, 1e3f);
+  for (exchange by : {exchange::states, exchange::effects, exchange::chosen})
+    EXPECT_NEAR(last_output(a, b, 1e30f, by), 1e18, 1e16);
 }
 
 // Gradients that a user made, which must not be written to but where they point.
