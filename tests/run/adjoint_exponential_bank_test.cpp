@@ -13,6 +13,13 @@ using support::index;
 using support::linear_shape;
 using wane::direction;
 
+template <class T>
+using bank = wane::exponential_bank<T>;
+static_assert(wane::impl::gives_lanes<bank<float>, bank<float>::gradients>());
+// There are no vectors of complex numbers.
+static_assert(
+    !wane::impl::gives_lanes<bank<std::complex<float>>, bank<std::complex<float>>::gradients>());
+
 template <class Io>
 void expect_right(bank_shape const& s, double bound) {
   bank_gradients<Io> gradients(s);
