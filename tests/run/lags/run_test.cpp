@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "support/affine_memory.hpp"
 #include "support/nearness.hpp"
@@ -211,6 +212,23 @@ TEST(Lags, EqualThePlainOrderWhereTheyStream) {
   for (index i = 0; i < time * columns; ++i)
     near.add(static_cast<double>(y.data()[i]), right.data()[i]);
   EXPECT_LT(near.both(), 1e-6);
+}
+
+// A million tokens after an impulse: rows of a float whose decay is less than half its last place.
+TEST(Lags, FadeHoweverSlowly) {
+  constexpr index time = 1 << 20, columns = 8;
+  std::vector<float> drive(time * columns), y(drive.size());
+  std::fill_n(drive.begin(), columns, 1.f);
+  float const one = 1;
+  for (float log_decay : {-1e-9f, -1e-8f, -1e-7f, -1e-6f}) {
+    wane::exponential_bank<float> const bank({.value = {drive.data(), 1, time, 1, columns},
+                                              .log_decay = {&log_decay, 1, 1},
+                                              .key = {&one, 1, 1},
+                                              .query = {&one, 1, 1}});
+    ASSERT_TRUE(runs_in_lags(bank, wane::sequence_view<float>(y.data(), 1, time, 1, columns),
+                             wane::run_options<float>{}));
+    EXPECT_NEAR(y.back(), std::exp(static_cast<double>(log_decay) * (time - 1)), 2e-7) << log_decay;
+  }
 }
 
 // A NaN reaches the outputs of its own column, from its own token on, and no others.
