@@ -62,6 +62,10 @@ TEST(PostInitial, TapersARwkv7LogitExactlyOrAsThePaperDoes) {
 
 TEST(PostInitial, RefusesALengthWithoutALogarithm) {
   expect_refusal([] { (void)mamba2_log_rates(4, 1); }, {"trained_at is 1"});
+  constexpr std::int64_t longest = std::int64_t{1} << 53;
+  EXPECT_LT(mamba2_log_rates(4, longest).front(), mamba2_log_rates(4, longest / 2).front());
+  expect_refusal([] { (void)mamba2_log_rates(4, longest + 1); },
+                 {"trained_at is 9007199254740993", "2 to 2^53"});
   expect_refusal([] { (void)rwkv7_logits(0, 512); }, {"count is 0"});
   expect_refusal([] { (void)rwkv7_zigzag(8, 1); }, {"of_head is 1"});
 }
