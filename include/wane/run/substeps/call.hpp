@@ -21,7 +21,7 @@ class substep_options {
       of_substeps_.initial.positions = positions_.data();
     }
     of_substeps_.packed.starts = starts_, of_substeps_.lengths = lengths_;
-    if (options.box.last_tokens > 0) of_substeps_.box.last_tokens *= count;
+    of_substeps_.box.last_tokens *= count;  // below 0 there is no limit, before and after
     if constexpr (requires { options.keep; }) {
       for (kept_state<State> const& kept : options.keep)
         keep_.push_back({kept.tokens * count, kept.state});
