@@ -18,7 +18,7 @@ for prefix in /usr /usr/local /opt/homebrew /opt/local "${CONDA_PREFIX-}"; do
 done
 
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap "rm -rf '$folder'" EXIT
 
 # Compiles one file once and adds a line "seconds MiB" to the times of `name`.
 measure() {

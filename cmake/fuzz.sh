@@ -16,7 +16,7 @@ esac
 # clang++ may come without the libraries of its sanitizers.
 compiler=
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+trap "rm -rf '$folder'" EXIT
 printf '%s\n' 'extern "C" int LLVMFuzzerTestOneInput(unsigned char const*, unsigned long) { return 0; }' \
   >"$folder/none.cpp"
 for name in clang++ clang++-14 clang++-16 clang++-18 clang++-19; do

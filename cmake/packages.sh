@@ -1,6 +1,7 @@
 # What the scripts of this folder share: the packages they need, and a line a stage with its seconds.
 # SPDX-License-Identifier: MIT
-# POSIX sh, to be sourced. Packages go by their Debian names.
+# POSIX sh, to be sourced. Packages go by their Debian names. Functions set no variable of the script
+# that calls them: their own begin with wane_, or their body is a subshell.
 
 wane_say() { printf '%s\n' "wane: $*" >&2; }
 
@@ -13,14 +14,14 @@ wane_stop() {
 wane_has_program() { command -v "$1" >/dev/null 2>&1; }
 
 # Is the header below an include folder that compilers and CMake look into?
-wane_has_header() {
+wane_has_header() (
   for prefix in ${wane_prefixes-/usr /usr/local /opt/homebrew /opt/local "${CONDA_PREFIX-}"}; do
     for folder in "$prefix/include" "$prefix/include/eigen3"; do
-      if [ -e "$folder/$1" ]; then return 0; fi
+      if [ -e "$folder/$1" ]; then exit 0; fi
     done
   done
-  return 1
-}
+  exit 1
+)
 
 wane_has_package() {
   case $1 in
@@ -44,15 +45,18 @@ raise SystemExit(not os.path.exists(sysconfig.get_paths()["include"] + "/Python.
     qemu-user) wane_has_program qemu-aarch64 && wane_has_program qemu-s390x ;;
     googletest) [ -e /usr/src/googletest/googletest/src/gtest-all.cc ] ;;
     clang-[0-9]*) wane_has_program "clang++-${1#clang-}" ;;
-    libc++-*-dev) version=${1#libc++-}; [ -e "/usr/lib/llvm-${version%-dev}/include/c++/v1/vector" ] ;;
-    libc++abi-*-dev)
-      version=${1#libc++abi-}; [ -e "/usr/lib/llvm-${version%-dev}/lib/libc++abi.so" ] ;;
+    libc++-*-dev | libc++abi-*-dev)
+      wane_version=${1#libc++*-}
+      case $1 in
+        libc++abi-*) [ -e "/usr/lib/llvm-${wane_version%-dev}/lib/libc++abi.so" ] ;;
+        *) [ -e "/usr/lib/llvm-${wane_version%-dev}/include/c++/v1/vector" ] ;;
+      esac ;;
     *) wane_stop "packages.sh knows no package $1" ;;
   esac
 }
 
 # The command that gets a list of packages on a system without apt.
-wane_other_command() {
+wane_other_command() (
   if wane_has_program dnf; then column=2 command='sudo dnf install'
   elif wane_has_program pacman; then column=3 command='sudo pacman -S'
   elif wane_has_program zypper; then column=4 command='sudo zypper install'
@@ -60,7 +64,7 @@ wane_other_command() {
   elif wane_has_program brew; then column=6 command='brew install'
   else
     printf '%s\n' "your system's package manager (the names above are Debian's)"
-    return
+    exit
   fi
   for package in "$@"; do
     name=$(while read -r debian dnf pacman zypper apk brew; do
@@ -88,7 +92,7 @@ TABLE
     command="$command $name"
   done
   printf '%s\n' "$command"
-}
+)
 
 # apt-get as root, never asking; sudo asks for a password only where a person sits.
 wane_apt_get() {
@@ -104,40 +108,40 @@ wane_apt_get() {
 # Makes sure of the packages named: silent and without a network where they are there, by apt-get
 # on Debian and Ubuntu, in one line that says what to do elsewhere.
 wane_need() {
-  missing=
-  for package in "$@"; do
-    wane_has_package "$package" || missing="$missing $package"
+  wane_missing=
+  for wane_package in "$@"; do
+    wane_has_package "$wane_package" || wane_missing="$wane_missing $wane_package"
   done
-  if [ -n "$missing" ]; then
+  if [ -n "$wane_missing" ]; then
     if ! wane_has_program apt-get; then
-      wane_stop "missing:$missing; get them with: $(wane_other_command $missing)"
+      wane_stop "missing:$wane_missing; get them with: $(wane_other_command $wane_missing)"
     fi
     if [ "$(id -u)" != 0 ] && ! wane_has_program sudo; then
-      wane_stop "missing:$missing; as root, run: apt-get install$missing"
+      wane_stop "missing:$wane_missing; as root, run: apt-get install$wane_missing"
     fi
-    wane_stage "apt-get install$missing"
+    wane_stage "apt-get install$wane_missing"
     # What the first try has to say is of no interest: old package lists, most often.
-    wane_apt_get install --no-install-recommends $missing 2>/dev/null ||
-      { wane_apt_get update && wane_apt_get install --no-install-recommends $missing; } ||
-      wane_stop "could not install them; see above, and try: sudo apt-get install$missing"
+    wane_apt_get install --no-install-recommends $wane_missing 2>/dev/null ||
+      { wane_apt_get update && wane_apt_get install --no-install-recommends $wane_missing; } ||
+      wane_stop "could not install them; see above, and try: sudo apt-get install$wane_missing"
   fi
   case " $* " in *" cmake "*) ;; *) return 0 ;; esac
-  version=$(cmake --version | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
-  case $version in
+  wane_version=$(cmake --version | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
+  case $wane_version in
     3.2[5-9]* | 3.[3-9][0-9]* | [4-9].* | [1-9][0-9].*) ;;
-    *) wane_stop "cmake is $version, 3.25 is needed: Debian 12, Ubuntu 24.04 or newer have it" ;;
+    *) wane_stop "cmake is $wane_version, 3.25 is needed: Debian 12, Ubuntu 24.04 or newer have it" ;;
   esac
 }
 
 # Gets packages that are good to have, where apt-get can, and goes on without them elsewhere.
 wane_want() {
-  for package in "$@"; do
-    wane_has_package "$package" && continue
+  for wane_package in "$@"; do
+    wane_has_package "$wane_package" && continue
     wane_has_program apt-get || continue
-    wane_stage "apt-get install $package"
-    wane_apt_get install --no-install-recommends "$package" 2>/dev/null ||
-      { wane_apt_get update && wane_apt_get install --no-install-recommends "$package"; } ||
-      wane_say "could not install $package; going on without it"
+    wane_stage "apt-get install $wane_package"
+    wane_apt_get install --no-install-recommends "$wane_package" 2>/dev/null ||
+      { wane_apt_get update && wane_apt_get install --no-install-recommends "$wane_package"; } ||
+      wane_say "could not install $wane_package; going on without it"
   done
 }
 
@@ -156,9 +160,9 @@ wane_end_stage() {
 
 # Builds go to every processor, through Ninja and ccache where they are.
 wane_prepare_builds() {
-  processors=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-  export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$processors}"
-  export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$processors}"
+  wane_processors=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+  export CMAKE_BUILD_PARALLEL_LEVEL="${CMAKE_BUILD_PARALLEL_LEVEL:-$wane_processors}"
+  export CTEST_PARALLEL_LEVEL="${CTEST_PARALLEL_LEVEL:-$wane_processors}"
   if wane_has_program ninja; then export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"; fi
   if wane_has_program ccache; then
     # Without these it does not cache files that use a precompiled header.

@@ -4,7 +4,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap "rm -rf '$scratch'" EXIT
 
 # A new machine: the tools named are those of this one, everything else is missing.
 new_machine() {
@@ -113,5 +113,18 @@ for version in 3.22.1 3.24.4 2.8.12; do
   said "cmake is $version, 3.25 is needed: Debian 12, Ubuntu 24.04 or newer"
   one_line
 done
+
+case="variables of a script"
+new_machine; user 0; cmake_is 3.25.1; fake g++ ''; fake apt-get "exit 100"
+mkdir -p "$scratch/usr/include/boost/math"; touch "$scratch/usr/include/boost/math/special_functions.hpp"
+PATH=$scratch/bin wane_prefixes=$scratch/usr sh -c '. "$0/packages.sh"
+  set >"$1/before"
+  wane_need g++ cmake libboost-dev; wane_want libc++-19-dev libc++abi-19-dev clang-19
+  wane_prepare_builds; : "$(wane_other_command make)"; wane_stage one; wane_end_stage
+  set >"$1/after"' "$here" "$scratch" >"$scratch/said" 2>&1
+# The names of its variables, but for those that builds are told by.
+names() { sed -n 's/^\([A-Za-z0-9_]*\)=.*/\1/p' "$1" | grep -v -e '^wane_' -e '^C[A-Z]*_' -e '^_$'; }
+names "$scratch/before" >"$scratch/names"
+names "$scratch/after" | diff "$scratch/names" - >"$scratch/said" || fail "there are others afterwards"
 
 echo "packages: every machine is served or told"

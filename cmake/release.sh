@@ -44,7 +44,7 @@ section() {
     '/^## /{inside = index($0, heading) == 1; next} inside && NF' "$2"
 }
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap "rm -rf '$scratch'" EXIT
 trap 'exit 1' HUP INT TERM
 grep -Eqx "## $release, [0-9]{4}-[0-9]{2}-[0-9]{2}" CHANGELOG.md ||
   wane_stop "CHANGELOG.md has no heading '## $release, YYYY-MM-DD'; give the section its date"

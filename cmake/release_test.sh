@@ -9,7 +9,7 @@ if ! git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
   exit 0
 fi
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+trap "rm -rf '$scratch'" EXIT
 # Neither a user's settings nor variables of git take part.
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE 2>/dev/null || :
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
