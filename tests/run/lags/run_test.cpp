@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "support/affine_memory.hpp"
@@ -229,6 +230,33 @@ TEST(Lags, FadeHoweverSlowly) {
                              wane::run_options<float>{}));
     EXPECT_NEAR(y.back(), std::exp(static_cast<double>(log_decay) * (time - 1)), 2e-7) << log_decay;
   }
+}
+
+// A decay of a short piece by itself is less than half the last place of a state.
+TEST(Lags, FadeInShortPieces) {
+  constexpr index piece = 64, columns = 8;
+  std::vector<float> drive(piece * columns), y(drive.size());
+  float const log_decay = -1e-8f, one = 1;
+  wane::exponential_bank<float> const bank({.value = {drive.data(), 1, piece, 1, columns},
+                                            .log_decay = {&log_decay, 1, 1},
+                                            .key = {&one, 1, 1},
+                                            .query = {&one, 1, 1}});
+  wane::recurrent_state<float> state(bank);
+  std::vector<double> right(columns);
+  std::mt19937 bits(1);
+  double apart = 0, largest = 0;
+  for (int n = 0; n < 4096; ++n) {
+    for (float& x : drive) x = static_cast<float>(bits() % 65536) * 0x1p-16f;
+    ASSERT_TRUE(runs_in_lags(bank, wane::sequence_view<float>(y.data(), 1, piece, 1, columns),
+                             wane::run_options<float>{.initial = state, .final = state}));
+    for (std::size_t i = 0; i < drive.size(); ++i) {
+      double& s = right[i % columns];
+      s = std::exp(static_cast<double>(log_decay)) * s + static_cast<double>(drive[i]);
+      apart = std::max(apart, std::abs(static_cast<double>(y[i]) - s));
+      largest = std::max(largest, s);
+    }
+  }
+  EXPECT_LT(apart / largest, 2e-5);
 }
 
 // A NaN reaches the outputs of its own column, from its own token on, and no others.

@@ -14,8 +14,9 @@ namespace wane::impl {
 
 // A factor within half an ulp of 1 leaves a state as it is, however often it is applied. Row s of a
 // state is therefore held as S_s / g_s, where g_s is the decay of all tokens since the row was last
-// multiplied. The row is multiplied by g_s when g_s is about 1/2 or less, or after a million
-// tokens. Decays then round a row a few times within its memory, however long that is. If no row is
+// multiplied. The row is multiplied by g_s when g_s is about 1/2 or less, after a million tokens,
+// or in the last pass of a run, together with what is written: by itself a g_s near 1 would be
+// lost. Decays then round a row a few times within its memory, however long that is. If no row is
 // that slow, no row is held.
 template <class T>
 class held_decays {
@@ -43,10 +44,11 @@ class held_decays {
     return factor_of(decay_from_log(tokens_.data()[s] * log_decays_.data()[s]));
   }
 
-  // Converts the pass to rows in their held form, and counts its tokens. The result is valid until
-  // the next call.
+  // Converts the pass to rows in their held form, and counts its tokens. After the last pass rows
+  // are not held. The result is valid until the next call.
   template <int N>
-  one_pass<T, N, fading::row> operator()(one_pass<T, N, fading::row> const& tokens) {
+  one_pass<T, N, fading::row> operator()(one_pass<T, N, fading::row> const& tokens,
+                                         bool last = false) {
     if (!holds_) return tokens;
     auto pass = tokens;
     pass.reads = reads_.data(), pass.writes = writes_.data();
@@ -55,7 +57,7 @@ class held_decays {
       vector const before = vector::load(tokens_.data() + s), after = before + vector(T(N));
       vector const much = where_below(after * log_decay, vector(T(-0.7)), after, zero),
                    long_ago = where_below(after, vector(most_tokens_held), zero, after);
-      vector const applied = at_least(much, long_ago), held = after - applied;
+      vector const applied = last ? after : at_least(much, long_ago), held = after - applied;
       held.store(tokens_.data() + s);
       vector const read = factor_of(decay_from_log(before * log_decay)),
                    write = factor_of(decay_from_log(-held * log_decay));

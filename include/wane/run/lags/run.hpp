@@ -52,7 +52,7 @@ class lag_runner {
 
   template <int N>
   void take(lag_chunks<Op, N> const& chunks, walk const& w, index k) {
-    auto const chunk = state_.held(chunks(w, k));
+    auto const chunk = state_.held(chunks(w, k), k + N == w.count);
     if (streams_)
       answer<streamable<T, Out>>(chunk, w.part(k, N));
     else
