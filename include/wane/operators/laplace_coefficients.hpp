@@ -68,7 +68,8 @@ class laplace_coefficients {
         power[n] = accumulate(bank_.power(at.head, i, 1));
         leaving[n] = accumulate(-bank_.power(at.head, i, reach));
         weight[n] = accumulate(bank_.weight(at.sequence, at.head, i, 0));
-        missing[n] = corrects ? correction::factor(bank_, at.head, i, power[n]) : accumulate(0);
+        if (corrects)
+          missing[n] = multiply(correction::factor(bank_, at.head, i, power[n]), power[n]);
       }
       for (index j = 0; j < columns; ++j) {
         accumulate const x = input(j);
@@ -78,17 +79,18 @@ class laplace_coefficients {
           index const i = node * terms() + m;
           auto const n = static_cast<std::size_t>(m);
           State& sum = state(i, j);
-          auto const corrected = [&](accumulate s) { return multiply_add(missing[n], s, s); };
+          // The input, and the correction of a sum.
+          auto const added = [&](accumulate s) {
+            return corrects ? multiply_add(missing[n], s, x) : x;
+          };
           accumulate all = static_cast<accumulate>(sum);
           if constexpr (leave) {
             State& next = state(poles + i, j);
             if (slot == 0) all = next, next = State(0);
-            if (corrects) all = corrected(all), next = corrected(next);
-            all = multiply_add(power[n], all, multiply_add(leaving[n], left, x));
-            next = multiply_add(power[n], next, x);
+            all = multiply_add(power[n], all, multiply_add(leaving[n], left, added(all)));
+            next = multiply_add(power[n], next, added(static_cast<accumulate>(next)));
           } else {
-            if (corrects) all = corrected(all);
-            all = multiply_add(power[n], all, x);
+            all = multiply_add(power[n], all, added(all));
           }
           sum = static_cast<State>(all);
           seen = multiply_add(weight[n], all, seen);

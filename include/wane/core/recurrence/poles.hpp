@@ -84,7 +84,8 @@ using input_of =
 namespace wane::impl {
 
 // The rounding error of a pole acts in the same way at every token, so every
-// pole_correction::between tokens the sums of pole i are corrected by factor() of themselves.
+// pole_correction::between tokens the sums of pole i are corrected by factor() of themselves, in
+// one sum with the input: by itself the correction may be less than half the last place of a sum.
 // `pole` is the rounded pole.
 template <class T>
 struct pole_correction {
@@ -146,7 +147,8 @@ void advance_poles(Op const& op, place<> at, view<State, 2> state, Write const& 
     for (index i = 0; i < poles; ++i) {
       std::complex<double> const power = op.power(at.head, i, 1);
       V const pole(power), leaving(leave ? -op.power(at.head, i, reach) : 0.);
-      V const missing = corrects ? pole_correction<T>::factor(op, at.head, i, pole) : V(0);
+      V const missing =
+          corrects ? multiply(pole_correction<T>::factor(op, at.head, i, pole), pole) : V(0);
       auto const weigh = [&](index n, index j) {
         std::complex<double> const weight = op.weight(at.sequence, at.head, i, j);
         weights[0][n] = static_cast<T>(weight.real());
@@ -160,17 +162,16 @@ void advance_poles(Op const& op, place<> at, view<State, 2> state, Write const& 
       // s <- p s + x - p^D x'
       auto const carry = [&](V& s, T x_re, T x_im) WANE_INLINE_LAMBDA {
         auto& z = reinterpret_cast<T(&)[2]>(s);
+        if (corrects) {
+          x_re += missing.real() * z[0] - missing.imag() * z[1];
+          x_im += missing.real() * z[1] + missing.imag() * z[0];
+        }
         T const re = pole.real() * z[0] - pole.imag() * z[1] + x_re,
                 im = pole.real() * z[1] + pole.imag() * z[0] + x_im;
         z[0] = re, z[1] = im;
       };
       auto const take = [&](auto stride) WANE_INLINE_LAMBDA {
         V *const sums = &state(i, first), *const next = &state(leave ? poles + i : i, first);
-        if (corrects)
-          for (index n = 0; n < count; ++n) {
-            sums[n * stride] = multiply_add(missing, sums[n * stride], sums[n * stride]);
-            if (leave) next[n * stride] = multiply_add(missing, next[n * stride], next[n * stride]);
-          }
         for (index n = 0; n < count; ++n) {
           V& sum = sums[n * stride];
           carry(sum, leaving.real() * left[n] + in[n], leaving.imag() * left[n]);

@@ -20,8 +20,8 @@ namespace wane::impl {
 
 // Tokens of a chunk: their inputs, outputs and leaving inputs just fit the registers.
 inline constexpr int pole_tokens = simd_bytes == 64 ? 8 : 4;
-// p^N is rounded the same way at every chunk, so its error grows with the number of chunks. It is
-// corrected after this many chunks and at the end.
+// p^N is rounded alike at every chunk. Its error is corrected after so many, and at the end, in one
+// sum with the inputs: by itself it may be less than half an ulp.
 inline constexpr index chunks_between_corrections = 64;
 
 template <class T>
@@ -69,7 +69,8 @@ struct carry_factor {
 template <class T, int N, bool Leave>
 struct pole_terms {
   carry_factor<T> carry;
-  complex_parts<T> drift;  // relative correction of a sum for each use of `carry`
+  complex_parts<T> drift;    // relative correction of a sum for each use of `carry`
+  complex_parts<T> missing;  // drift p^N
   complex_parts<T> read[N], write[N], leave[Leave ? N : 1];
 };
 
@@ -106,10 +107,10 @@ class pole_chunk {
       for (int n = 1; n < N; ++n) far[n] = multiply(far[0], power[n]);
       auto const exact = op.template power<Exact>(head, i, N);
       pole.carry = carry_factor<T>(std::complex<double>(exact));
-      // Where p^N fades, a sum holds mostly recent inputs, carried fewer times than chunks passed.
-      // The error is scaled down accordingly.
-      pole.drift = pole.carry.drift(exact) *
-                   std::pow(std::abs(exact), static_cast<Exact>(chunks_between_corrections));
+      // Where p^N fades, a sum holds mostly recent inputs, carried less often: a smaller error.
+      auto const drift = pole.carry.drift(exact) *
+                         std::pow(std::abs(exact), static_cast<Exact>(chunks_between_corrections));
+      pole.drift = drift, pole.missing = multiply(drift, exact);
       std::complex<double> const weight = by_column_ ? 1. : op.weight(sequence, head, i, 0);
       for (int t = 0; t < N; ++t) {
         pole.read[t] = conjugate(multiply(weight, power[t + 1]));
@@ -136,9 +137,10 @@ class pole_chunk {
   // One vector of columns, `first` + j and on: y receives the outputs for N inputs x; `left` holds
   // the inputs that leave. All rows lie `stride` apart. The state has two rows a pole, real and
   // imaginary part, and behind them, where inputs leave, the same of the second sums (pole_state).
-  void answer(T const* x, T const* left, T* y, T* state, index stride, index j) const {
-    by_column_ ? take<true>(x, left, y, state, stride, j)
-               : take<false>(x, left, y, state, stride, j);
+  // Where no inputs leave, p^N is corrected for `due` chunks.
+  void answer(T const* x, T const* left, T* y, T* state, index stride, index j, index due) const {
+    by_column_ ? take<true>(x, left, y, state, stride, j, due)
+               : take<false>(x, left, y, state, stride, j, due);
   }
 
   // The transpose of answer: dy are N gradients of outputs, dx receives those of inputs. The state
@@ -173,8 +175,8 @@ class pole_chunk {
   }
 
   template <bool ByColumn>
-  [[gnu::noinline]] void take(T const* x, T const* left, T* y, T* state, index stride,
-                              index j) const {
+  [[gnu::noinline]] void take(T const* x, T const* left, T* y, T* state, index stride, index j,
+                              [[maybe_unused]] index due) const {
     vector in[N], out[N], gone[leave ? N : 1];
     unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
       in[t] = vector::load(x + t * stride);
@@ -219,6 +221,13 @@ class pole_chunk {
           in_im = multiply_add(vector(pole.leave[t].im), gone[t], in_im);
         });
       }
+      if constexpr (!leave)
+        if (due > 0) {
+          T const often = static_cast<T>(due);
+          vector const a(often * pole.missing.re), b(often * pole.missing.im);
+          in_re = multiply_add(a, re, multiply_add(-b, im, in_re));
+          in_im = multiply_add(a, im, multiply_add(b, re, in_im));
+        }
       pole.carry(re, im, in_re, in_im);
       re.store(sums + at), im.store(sums + at + stride);
       at += 2 * stride;

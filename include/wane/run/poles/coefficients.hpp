@@ -17,12 +17,13 @@ concept node_coefficients = stepwise_recurrence<Op> && requires(Op const& op) {
 template <node_coefficients Op>
 using bank_of = std::remove_cvref_t<decltype(std::declval<Op const&>().bank())>;
 
-// The update of one pole by a token. p is rounded the same way at every token; `settle` corrects
-// the error after a few tokens.
+// The update of one pole by a token. p is rounded the same way at every token. The error is
+// corrected after a few tokens: by `settle`, or with the input of the last one by `add_missing`, so
+// that a correction of less than half the last place of a sum is not lost.
 template <class T>
 struct pole_step {
   carry_factor<T> carry;
-  complex_parts<T> leave, weight, drift;
+  complex_parts<T> leave, weight, drift, missing;
 
   template <class V>
   WANE_HOST_INLINE void settle(V& re, V& im, index tokens) const {
@@ -30,6 +31,12 @@ struct pole_step {
     V const settled = multiply_add(a, re, multiply_add(-b, im, re));
     im = multiply_add(a, im, multiply_add(b, re, im));
     re = settled;
+  }
+  template <class V>
+  WANE_HOST_INLINE void add_missing(V re, V im, index tokens, V& in_re, V& in_im) const {
+    V const a(missing.re * static_cast<T>(tokens)), b(missing.im * static_cast<T>(tokens));
+    in_re = multiply_add(a, re, multiply_add(-b, im, in_re));
+    in_im = multiply_add(a, im, multiply_add(b, re, in_im));
   }
 };
 // The updates of all poles of a sequence and head, for the coefficients of nodes.
@@ -41,9 +48,9 @@ std::vector<pole_step<T>> coefficient_steps(Bank const& bank, index sequence, in
     carry_factor<T> const carry(bank.power(head, i, 1));
     auto const exact = bank.template power<Exact>(head, i, 1);
     // The error is scaled down where p fades within a chunk, as in pole_chunk.
+    auto const drift = carry.drift(exact) * std::pow(std::abs(exact), Exact(pole_tokens));
     steps.push_back({carry, -bank.power(head, i, bank.reach(head)),
-                     bank.weight(sequence, head, i, 0),
-                     carry.drift(exact) * std::pow(std::abs(exact), Exact(pole_tokens))});
+                     bank.weight(sequence, head, i, 0), drift, multiply(drift, exact)});
   }
   return steps;
 }
@@ -134,12 +141,12 @@ class coefficient_runner {
         in_re = multiply_add(vector(step.leave.re), gone, x);
         in_im = vector(step.leave.im) * gone;
       }
+      if constexpr (t + 1 == N) step.add_missing(m_re, m_im, N, in_re, in_im);
       step.carry(m_re, m_im, in_re, in_im);
       vector const seen = Side == transform_side::past ? m_re : m_re - x;
       re[t] = multiply_add(a, seen, re[t] - b * m_im);
       im[t] = multiply_add(a, m_im, multiply_add(b, seen, im[t]));
     });
-    step.settle(m_re, m_im, N);
     m_re.store(sum), m_im.store(sum + stride);
     if constexpr (leave) {
       T* const next = sum + 2 * bank_.poles() * stride;

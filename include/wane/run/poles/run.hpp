@@ -69,20 +69,24 @@ class pole_runner {
         if (slot == 0) correct(), state_.restart();
         room = std::min(room, reach_ - slot);
       }
-      if (room < pole_tokens) {
-        k += take(one_, w, k, slot);
-        if (++tokens == chunks_between_corrections) correct();
-        continue;
+      bool const many = room >= pole_tokens;
+      index& taken = many ? chunks : tokens;
+      bool const due =
+          ++taken == chunks_between_corrections || (many ? room < 2 * pole_tokens : room == 1);
+      if constexpr (pole_state<Op>::leave) {
+        k += many ? take(many_, w, k, slot, 0) : take(one_, w, k, slot, 0);
+        if (taken == chunks_between_corrections) correct();
+      } else {
+        index const of = due ? std::exchange(taken, 0) : 0;
+        k += many ? take(many_, w, k, slot, of) : take(one_, w, k, slot, of);
       }
-      k += take(many_, w, k, slot);
-      if (++chunks == chunks_between_corrections) correct();
     }
     correct();
   }
 
  private:
   template <int N>
-  index take(pole_chunk<Op, N> const& chunk, walk const& w, index k, index slot) const {
+  index take(pole_chunk<Op, N> const& chunk, walk const& w, index k, index slot, index due) const {
     index const stride = state_.stride();
     for (int t = 0; t < N; ++t) {
       auto const at = w.token(k + t);
@@ -94,7 +98,7 @@ class pole_runner {
     }
     T* const left = state_.ring(slot);
     for (index j = 0; j < columns_.padded(); j += pole_chunk<Op, N>::width)
-      chunk.answer(in_.data() + j, left + j, out_.data() + j, state_.sums() + j, stride, j);
+      chunk.answer(in_.data() + j, left + j, out_.data() + j, state_.sums() + j, stride, j, due);
     if constexpr (pole_state<Op>::leave) std::copy_n(in_.data(), N * stride, left);
     for (int t = 0; t < N; ++t) {
       auto const at = w.token(k + t);

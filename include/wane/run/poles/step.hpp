@@ -129,9 +129,9 @@ class pole_stepper {
     to.pole = factor(pole);
     if (corrects_) {
       if constexpr (std::is_same_v<typename correction::exact_type, double>)
-        to.missing = factor(correction::factor(power, pole));
+        to.missing = factor(multiply(correction::factor(power, pole), pole));
       else
-        to.missing = factor(correction::factor(op_, at.head, i, pole));
+        to.missing = factor(multiply(correction::factor(op_, at.head, i, pole), pole));
     }
     to.sum = reinterpret_cast<T*>(&state_(i, first));
     if constexpr (leave) {
@@ -172,14 +172,11 @@ class pole_stepper {
         if constexpr (ByColumn) __builtin_prefetch(of[n].read_out + j + ahead);
       });
       unroll<N>([&](auto n) WANE_INLINE_LAMBDA {
-        if (corrects) {
-          sum[n] = of[n].missing(sum[n], sum[n]);
-          if constexpr (leave) next[n] = of[n].missing(next[n], next[n]);
-        }
         vector add = x;
+        if (corrects) add = of[n].missing(sum[n], x);
         if constexpr (leave) {
-          next[n] = of[n].pole(next[n], x);
-          add = multiply_add(of[n].leaving, vector::load(left_ + j), x);
+          next[n] = of[n].pole(next[n], corrects ? of[n].missing(next[n], x) : x);
+          add = multiply_add(of[n].leaving, vector::load(left_ + j), add);
         }
         vector z = sum[n] = of[n].pole(sum[n], add);
         if constexpr (ByColumn) {

@@ -1,0 +1,56 @@
+// Poles that turn and do not fade, in runs of a few tokens and in steps: no drift.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "wane/operators/laplace.hpp"
+#include "wane/run/run.hpp"
+
+namespace {
+
+using wane::index;
+
+// How far the last outputs are from double, of the largest of them. Runs of `piece` tokens; 1:
+// steps.
+double error_of(index piece, float omega) {
+  constexpr index time = 1 << 16;
+  std::vector<float> x(time), y(time);
+  std::mt19937 bits(3);
+  for (float& v : x) v = static_cast<float>(bits() % 65536) * 0x1p-15f - 1;
+  float const sigma = 0;
+  std::complex<float> const read_out(1);
+  wane::laplace_parameters<float const> const nodes{
+      .sigma = {&sigma, 1, 1}, .omega = {&omega, 1, 1}, .read_out = {&read_out, 1, 1, 1}};
+  auto const make = [&](index begin, index end) {
+    return wane::laplace<float>({.value = {x.data() + begin, 1, end - begin, 1, 1}}, nodes);
+  };
+  wane::recurrent_state<std::complex<float>> state(make(0, 1));
+  for (index t = 0; t < time; t += piece) {
+    wane::sequence_view<float> const to(y.data() + t, 1, piece, 1, 1);
+    if (piece == 1)
+      wane::step(make(t, t + 1), to, state);
+    else
+      wane::run(make(t, t + piece), to,
+                wane::run_options<std::complex<float>>{.initial = state, .final = state});
+  }
+  std::complex<double> const pole = std::polar(1., -static_cast<double>(omega));
+  std::complex<double> sum = 0;
+  double apart = 0, largest = 0;
+  for (index t = 0; t < time; ++t) {
+    auto const n = static_cast<std::size_t>(t);
+    sum = pole * sum + static_cast<double>(x[n]);
+    if (t < time - 1000) continue;
+    apart = std::max(apart, std::abs(sum.real() - static_cast<double>(y[n])));
+    largest = std::max(largest, std::abs(sum.real()));
+  }
+  return apart / largest;
+}
+
+TEST(ShortRunsOfPoles, CorrectTheRoundingOfAPole) {
+  for (float omega : {0.5f, 1.5f})
+    for (index piece : {1, 4, 16})
+      EXPECT_LT(error_of(piece, omega), 1e-4) << piece << ", " << omega;
+}
+
+}  // namespace
