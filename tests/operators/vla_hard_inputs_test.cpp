@@ -223,6 +223,10 @@ TEST(VlaWrongInput, IsRefused) {
   expect_error({"the gradient of direction", "keys are they"}, [&] {
     wane::adjoint(vla<float>(x.in()), x.columns(x.y), {.direction = x.rows(x.direction)});
   });
+  expect_error({"the gradient of direction", "time 3", "must be 40"}, [&] {
+    wane::adjoint(vla<float, unit>(given(x.rows(x.direction))), x.columns(x.y),
+                  {.direction = {x.direction.data(), B, 3, H, K}});
+  });
   wane::vla_inputs<float> const many{.query = {x.query.data(), 1, 0, 1, 2000},
                                      .key = {x.key.data(), 1, 0, 1, 2000},
                                      .value = {x.value.data(), 1, 0, 1, 1}};
