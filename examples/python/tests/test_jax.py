@@ -137,3 +137,18 @@ def test_half():
     assert o.dtype == jnp.bfloat16
     expected, _ = case.call(mapped(lambda x: x.astype("float32"), inputs))
     close(o.astype("float64"), expected, 2.0 ** -8)
+
+
+@pytest.mark.parametrize("by_gradient", [False, True])
+def test_refused_behind_late_inputs(by_gradient):
+    """JAX computes an input while the call is made: a wrong one is still refused by the call."""
+    case = make("gla", (1, 17, 3, 3, 5, 7), sequences=1)
+    inputs = mapped(jnp.asarray, case.inputs)
+    late = jax.jit(lambda q: q + jnp.linalg.matrix_power(jnp.full((600, 600), 1e-9), 20)[0, 0])
+
+    def call(q, end=16):
+        return case.call({**inputs, "q": late(q)}, cu_seqlens=jnp.asarray([0, 6, end]))[0].sum()
+    call(inputs["q"], 17)  # compiles
+    for _ in range(5):
+        with pytest.raises(ValueError, match="^packed.starts ends with 16; it must end with"):
+            (jax.grad(call) if by_gradient else call)(inputs["q"])

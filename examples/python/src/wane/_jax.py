@@ -53,10 +53,17 @@ def _slots(tensors):
 def _call(memory, options, reverse, operands, results, is_adjoint):
     operands, given = _slots(operands)
     results, wanted = _slots(results)
-    return jax.ffi.ffi_call("wane", results, vmap_method="broadcast_all")(
-        *operands, name=memory.name, options=numpy.array(options, numpy.float64), given=given,
-        wanted=wanted, is_adjoint=is_adjoint, is_reverse=reverse,
-        threads=numpy.int32(_threads.threads))
+    call = jax.ffi.ffi_call("wane", results, vmap_method="broadcast_all")
+    # Outside jit JAX computes while Python goes on, and an error comes where a result is read.
+    # So it waits, for the inputs first: their errors are not of this call. Tracers do not wait.
+    jax.block_until_ready(operands)
+    try:
+        return jax.block_until_ready(call(
+            *operands, name=memory.name, options=numpy.array(options, numpy.float64), given=given,
+            wanted=wanted, is_adjoint=is_adjoint, is_reverse=reverse,
+            threads=numpy.int32(_threads.threads)))
+    except (jax.errors.JaxRuntimeError, ValueError) as error:
+        raise ValueError(re.sub("^(INVALID_ARGUMENT: )+", "", str(error))) from None
 
 
 def _like(x):
@@ -110,8 +117,5 @@ def call(memory, inputs, options, initial, wants_final, starts, reverse):
         if not jnp.issubdtype(starts.dtype, jnp.integer):
             raise ValueError(f"cu_seqlens has type {starts.dtype}; it must hold whole numbers")
         starts = starts.astype(jnp.int32)
-    try:
-        return _run(memory.name, tuple(map(float, options)), bool(wants_final), bool(reverse),
-                    inputs, initial, starts)
-    except jax.errors.JaxRuntimeError as error:  # outside jit, where the call is made at once
-        raise ValueError(re.sub("^(INVALID_ARGUMENT: )+", "", str(error))) from None
+    return _run(memory.name, tuple(map(float, options)), bool(wants_final), bool(reverse), inputs,
+                initial, starts)
