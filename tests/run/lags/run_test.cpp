@@ -259,6 +259,35 @@ TEST(Lags, FadeInShortPieces) {
   EXPECT_LT(apart / largest, 2e-5);
 }
 
+TEST(Lags, FadeBackwardsInShortPieces) {
+  constexpr index piece = 64, columns = 8;
+  memory<float> m(1, piece, 1, 1, columns);
+  m.decay.fill([](auto...) { return -1e-8f; });
+  m.key.fill([](auto...) { return 1.f; });
+  constant_memory<float> const op(m);
+  tensor<float> dy(1, piece, 1, columns), value(1, piece, 1, columns);
+  wane::recurrent_state<float> cotangent(op);
+  std::vector<double> right(columns);
+  std::mt19937 bits(1);
+  double apart = 0, largest = 0;
+  for (int n = 0; n < 4096; ++n) {
+    dy.fill([&](auto...) { return static_cast<float>(bits() % 65536) * 0x1p-16f; });
+    wane::impl::adjoint_lags(
+        op, wane::sequence_view<float const>(dy.view()),
+        constant_memory<float>::gradients{{}, value.view(), {}},
+        wane::adjoint_options<float>{.final_gradient = cotangent, .initial_gradient = cotangent});
+    for (index t = piece; t-- > 0;)
+      for (index j = 0; j < columns; ++j) {
+        double& g = right[static_cast<std::size_t>(j)];
+        g += static_cast<double>(dy(0, t, 0, j));
+        apart = std::max(apart, std::abs(static_cast<double>(value(0, t, 0, j)) - g));
+        largest = std::max(largest, g);
+        g *= std::exp(-1e-8);
+      }
+  }
+  EXPECT_LT(apart / largest, 2e-5);
+}
+
 // A NaN reaches the outputs of its own column, from its own token on, and no others.
 TEST(Lags, KeepWhatIsNoNumberWhereItIs) {
   memory<float> m(1, 15, 1, 4, 20);

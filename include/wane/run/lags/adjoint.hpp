@@ -42,8 +42,8 @@ class lag_adjoint {
                                        w.head};
     cotangent_.load(state);
     index k = w.count;
-    while (k % lag_tokens) take(cotangent_.one, w.part(--k, 1));
-    while (k > 0) take(cotangent_.many, w.part(k -= lag_tokens, lag_tokens));
+    while (k % lag_tokens) take(cotangent_.one, w, --k);
+    while (k > 0) take(cotangent_.many, w, k -= lag_tokens);
     cotangent_.save(state);
   }
 
@@ -53,7 +53,8 @@ class lag_adjoint {
   index padded_rows() const { return cotangent_.many.padded_rows(); }
 
   template <int N>
-  void take(lag_chunks<Op, N> const& chunks, walk const& w) {
+  void take(lag_chunks<Op, N> const& chunks, walk const& whole, index k) {
+    walk const w = whole.part(k, N);
     auto const chunk = chunks(w, 0);
     T products[N * N];  // [t][i]: dL/dy_t . v_i
     if constexpr (of_keys) {
@@ -68,7 +69,8 @@ class lag_adjoint {
         for (int i = 0; i < N; ++i) of_rows_.data()[s * N + i] *= factor;
       }
     }
-    answer(cotangent_.held(turned(chunk, padded_rows(), reads_.data(), writes_.data())), w);
+    auto const back = turned(chunk, padded_rows(), reads_.data(), writes_.data());
+    answer(cotangent_.held(back, k == 0), w);
     if constexpr (of_keys)
       for (int i = 0; i < N; ++i) give_rows(chunks, w.token(i), i, products);
   }
