@@ -154,6 +154,18 @@ TEST(AdjointOfHeadsInLags, OfRowsThatNeverForgetOrNearlyVanishIsRight) {
         << log;
 }
 
+// A chunk's decay is less than half the last place of a cotangent, and nothing is added to it.
+TEST(AdjointOfHeadsInLags, OfTheFinalStateAloneKeepsSlowDecays) {
+  for (float log : {-1e-9f, -1e-8f, -1e-7f})
+    EXPECT_LT(error<float>({3, {.time = 1 << 16, .columns = 9}},
+                           [&](auto& g) {
+                             std::fill(g.run.log_decay.begin(), g.run.log_decay.end(), log);
+                             g.dy.fill([](auto...) { return 0; });
+                           }),
+              few_roundings<float>)
+        << log;
+}
+
 TEST(AdjointOfHeadsInLags, LeavesResetsAndExtremeWeightsToThePlainOrder) {
   bank_shape const s{3, {.time = 60, .columns = 19}};
   bank_adjoint<float> resets(s), extreme(s), short_ones({3, {.time = 15, .columns = 19}});

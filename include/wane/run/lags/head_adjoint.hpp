@@ -34,6 +34,8 @@ class head_adjoint {
         walk_(w),
         many_(op, w.head),
         one_(op, w.head),
+        held_(many_.chunks.held()),
+        held_back_(many_.chunks.held()),
         rows_(recurrence_shape(op.shape()).rows),
         columns_(recurrence_shape(op.shape()).columns),
         row_stride_(row_stride_of<T>(std::min(group_columns, columns_))),
@@ -162,18 +164,8 @@ class head_adjoint {
     return {part(p), columns(g)};
   }
   WANE_HOST_INLINE void prefetch_values(tokens_ahead const& next, index begin, index count) const {
-    if constexpr (knows_rows<Op>)
-      for (index k = begin; k < std::min(begin + count, next.w.count); ++k)
-        op_.each_row(next.w.token(k), [&](auto const* row, index n) WANE_INLINE_LAMBDA {
-          if (n == columns_) prefetch<0>(row, next.columns.first, next.columns.last);
-        });
-  }
-  WANE_HOST_INLINE void prefetch_results(walk const& w, columns_type const& of_group) const {
-    if constexpr (knows_rows<Gradients>)
-      for (index k = 0; k < w.count; ++k)
-        gradients_.each_row(w.token(k), [&](auto const* row, index n) WANE_INLINE_LAMBDA {
-          if (n == columns_) prefetch<1>(row, of_group.first, of_group.last);
-        });
+    prefetch_rows<0>(op_, next.w.part(begin, count), columns_, next.columns.first,
+                     next.columns.last);
   }
 
   // Computes the state after some tokens.
@@ -186,7 +178,8 @@ class head_adjoint {
     std::copy_n(kept(p, g), state_size(), after);
     for (index c = 0; c < w.count / N; ++c) {
       prefetch_values(next, c * N, N);
-      carry<N>(chunks.run, g, c, after, after);
+      held_.take(chunks.run, c + 1 == w.count / N,
+                 [&](auto const& run) { carry<N>(run, g, c, after, after); });
     }
   }
   template <int N>
@@ -216,17 +209,23 @@ class head_adjoint {
       std::copy_n(kept(p, g), state_size(), state(0));
       for (index c = 0; c + 1 < count; ++c) {
         prefetch_values(next, c * N, N);
-        carry<N>(chunks.run, g, c, state(c), state(c + 1));
+        held_.take(chunks.run, c + 2 == count,
+                   [&](auto const& run) { carry<N>(run, g, c, state(c), state(c + 1)); });
+        held_.release(rows_, state(c), stride);
       }
     }
     for (index end = count, begin; end > 0; end = begin) {
       begin = std::max<index>(0, end - chunks_together);
       std::copy_n(cotangent(g), state_size(), arriving(end - begin - 1));
       for (index c = end - 1; c >= begin; --c) {
-        if (large_ && c >= 2) prefetch_results(w.part((c - 2) * N, N), of_group);
-        answer<N>(chunks.back, w.part(c * N, N), of_group,
-                  output_gradients_.data() + c * N * stride, arriving(c - begin),
-                  c > begin ? arriving(c - begin - 1) : cotangent(g));
+        if (large_ && c >= 2)
+          prefetch_rows<1>(gradients_, w.part((c - 2) * N, N), columns_, of_group.first,
+                           of_group.last);
+        held_back_.take(chunks.back, c == 0, [&](auto const& back) {
+          answer<N>(back, w.part(c * N, N), of_group, output_gradients_.data() + c * N * stride,
+                    arriving(c - begin), c > begin ? arriving(c - begin - 1) : cotangent(g));
+        });
+        if constexpr (sums_columns) held_back_.release(rows_, arriving(c - begin), stride);
       }
       if constexpr (sums_columns)
         sums(std::integral_constant<int, N>{})
@@ -261,6 +260,7 @@ class head_adjoint {
   walk const walk_;
   both_ways<Op, lag_tokens> const many_;
   both_ways<Op, 1> const one_;
+  held_decays<T> held_, held_back_;  // nothing is held between parts
   index const rows_, columns_, row_stride_;
   bool const large_;
   index const groups_, block_, parts_;

@@ -30,6 +30,7 @@ class held_decays {
       : rows_(rows),
         log_decays_(rows),
         tokens_(rows),
+        factors_(rows),
         reads_(rows * most_tokens),
         writes_(rows * (most_tokens + 2)) {
     std::copy_n(log_decays, rows, log_decays_.data());
@@ -61,6 +62,7 @@ class held_decays {
       held.store(tokens_.data() + s);
       vector const read = factor_of(decay_from_log(before * log_decay)),
                    write = factor_of(decay_from_log(-held * log_decay));
+      read.store(factors_.data() + s);
       unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
         (read * vector::load(tokens.reads + s * N + t * width))
             .store(reads_.data() + s * N + t * width);
@@ -74,12 +76,27 @@ class held_decays {
     return pass;
   }
 
+  // body(pass), where pass is that of the call above.
+  template <int N, class Body>
+  void take(one_pass<T, N, fading::row> const& tokens, bool last, Body const& body) {
+    holds_ ? body((*this)(tokens, last)) : body(tokens);
+  }
+  // Gives the rows of a state that the latest pass has read the values they stand for.
+  void release(index rows, T* state, index row_stride) const {
+    if (!holds_) return;
+    for (index s = 0; s < rows; ++s, state += row_stride) {
+      vector const factor(factors_.data()[s]);
+      for (index j = 0; j < row_stride; j += width)
+        (factor * vector::load(state + j)).store(state + j);
+    }
+  }
+
  private:
   static constexpr T most_tokens_held = T(1 << 20);
 
   index rows_;
   bool holds_;
-  aligned_numbers<T> log_decays_, tokens_, reads_, writes_;
+  aligned_numbers<T> log_decays_, tokens_, factors_, reads_, writes_;
 };
 
 }  // namespace wane::impl

@@ -40,14 +40,10 @@ class lag_runner {
   // Prefetches tokens k to k + lag_tokens - 1 where some of their columns are taken: a processor
   // does not foresee steps of whole rows.
   void want(walk const& w, index k) const {
-    if constexpr (knows_rows<Op>) {
-      index const all = recurrence_shape(op_.shape()).columns;
-      if (state_.columns.count() == all) return;
-      for (int t = 0; t < lag_tokens; ++t)
-        op_.each_row(w.token(k + t), [&](auto const* row, index count) {
-          if (count == all) prefetch<0>(row, state_.columns.first, state_.columns.last);
-        });
-    }
+    index const all = recurrence_shape(op_.shape()).columns;
+    auto const& some = state_.columns;
+    if (some.count() < all)
+      prefetch_rows<0>(op_, w.part(k, lag_tokens), all, some.first, some.last);
   }
 
   template <int N>

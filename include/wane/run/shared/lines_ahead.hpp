@@ -17,6 +17,18 @@ WANE_HOST_INLINE void prefetch(T const* row, index first, index last) {
     __builtin_prefetch(row + j, Write, 2);
 }
 
+// Prefetches columns [first, last) of what an operator reads for the tokens of a walk, or gradients
+// receive if Write is 1, where it has all `columns`.
+template <int Write, class Tensors>
+WANE_HOST_INLINE void prefetch_rows(Tensors const& tensors, walk const& w, index columns,
+                                    index first, index last) {
+  if constexpr (knows_rows<Tensors>)
+    for (index k = 0; k < w.count; ++k)
+      tensors.each_row(w.token(k), [&](auto const* row, index count) WANE_INLINE_LAMBDA {
+        if (count == columns) prefetch<Write>(row, first, last);
+      });
+}
+
 class lines_ahead {
  public:
   void clear() { count_ = 0; }
