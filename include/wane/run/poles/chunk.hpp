@@ -7,6 +7,7 @@
 #include "wane/core/numbers/aligned.hpp"
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/recurrence/poles.hpp"
+#include "wane/run/poles/carry_factor.hpp"
 #include "wane/run/shared/panel_columns.hpp"
 
 namespace wane::impl {
@@ -23,46 +24,6 @@ inline constexpr int pole_tokens = simd_bytes == 64 ? 8 : 4;
 // p^N is rounded alike at every chunk. Its error is corrected after so many, and at the end, in one
 // sum with the inputs: by itself it may be less than half an ulp.
 inline constexpr index chunks_between_corrections = 64;
-
-template <class T>
-struct complex_parts {
-  T re, im;
-
-  complex_parts() = default;
-  template <class Real>
-  complex_parts(std::complex<Real> z)
-      : re(static_cast<T>(z.real())), im(static_cast<T>(z.imag())) {}
-};
-
-// p^N = whole + rest, where whole is 1 near 1 and otherwise 0. So float holds the difference of a
-// slow decay from 1, not the decay.
-template <class T>
-struct carry_factor {
-  T whole;
-  complex_parts<T> rest;
-
-  carry_factor() = default;
-  explicit carry_factor(std::complex<double> power)
-      : whole(std::abs(power - 1.) < 0.5 ? T(1) : T(0)), rest(power - double(whole)) {}
-
-  // The relative error of whole + rest as rounded: exact / applied - 1.
-  template <class Exact>
-  Exact drift(Exact const& exact) const {
-    using Real = real_type<Exact>;
-    Exact const applied(static_cast<Real>(whole) + static_cast<Real>(rest.re),
-                        static_cast<Real>(rest.im));
-    return applied == Exact(0) ? Exact(0) : (exact - applied) / applied;
-  }
-
-  // (re, im) p^N + (add_re, add_im)
-  template <class V>
-  WANE_HOST_INLINE void operator()(V& re, V& im, V add_re, V add_im) const {
-    V const all(whole), a(rest.re), b(rest.im);
-    V const new_re = multiply_add(all, re, multiply_add(a, re, add_re - b * im));
-    im = multiply_add(all, im, multiply_add(a, im, multiply_add(b, re, add_im)));
-    re = new_re;
-  }
-};
 
 // The coefficients of one pole for N tokens. `read` is conjugated; it includes the weight unless
 // weights differ by column.
@@ -153,15 +114,13 @@ class pole_chunk {
 
   // Corrects the rounding of p^N after `chunks` chunks, in all columns of a state.
   void correct(T* state, index stride, index columns, index chunks) const {
-    T const often = static_cast<T>(chunks);
     T* row = state;
     for (int part = 0; part < (leave ? 2 : 1); ++part)
       for (auto const& pole : poles_) {
-        vector const a(often * pole.drift.re), b(often * pole.drift.im);
         for (index j = 0; j < columns; j += width) {
-          vector const re = vector::load(row + j), im = vector::load(row + stride + j);
-          multiply_add(a, re, multiply_add(-b, im, re)).store(row + j);
-          multiply_add(a, im, multiply_add(b, re, im)).store(row + stride + j);
+          vector re = vector::load(row + j), im = vector::load(row + stride + j);
+          pole.drift.add_to(re, im, chunks, re, im);
+          re.store(row + j), im.store(row + stride + j);
         }
         row += 2 * stride;
       }
@@ -222,12 +181,7 @@ class pole_chunk {
         });
       }
       if constexpr (!leave)
-        if (due > 0) {
-          T const often = static_cast<T>(due);
-          vector const a(often * pole.missing.re), b(often * pole.missing.im);
-          in_re = multiply_add(a, re, multiply_add(-b, im, in_re));
-          in_im = multiply_add(a, im, multiply_add(b, re, in_im));
-        }
+        if (due > 0) pole.missing.add_to(in_re, in_im, due, re, im);
       pole.carry(re, im, in_re, in_im);
       re.store(sums + at), im.store(sums + at + stride);
       at += 2 * stride;

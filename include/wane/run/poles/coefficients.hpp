@@ -18,26 +18,12 @@ template <node_coefficients Op>
 using bank_of = std::remove_cvref_t<decltype(std::declval<Op const&>().bank())>;
 
 // The update of one pole by a token. p is rounded the same way at every token. The error is
-// corrected after a few tokens: by `settle`, or with the input of the last one by `add_missing`, so
-// that a correction of less than half the last place of a sum is not lost.
+// corrected after a few tokens: by `drift` times a sum, or by `missing` times a sum together with
+// the input of the last one, so that less than half the last place of the sum is not lost.
 template <class T>
 struct pole_step {
   carry_factor<T> carry;
   complex_parts<T> leave, weight, drift, missing;
-
-  template <class V>
-  WANE_HOST_INLINE void settle(V& re, V& im, index tokens) const {
-    V const a(drift.re * static_cast<T>(tokens)), b(drift.im * static_cast<T>(tokens));
-    V const settled = multiply_add(a, re, multiply_add(-b, im, re));
-    im = multiply_add(a, im, multiply_add(b, re, im));
-    re = settled;
-  }
-  template <class V>
-  WANE_HOST_INLINE void add_missing(V re, V im, index tokens, V& in_re, V& in_im) const {
-    V const a(missing.re * static_cast<T>(tokens)), b(missing.im * static_cast<T>(tokens));
-    in_re = multiply_add(a, re, multiply_add(-b, im, in_re));
-    in_im = multiply_add(a, im, multiply_add(b, re, in_im));
-  }
 };
 // The updates of all poles of a sequence and head, for the coefficients of nodes.
 template <class T, pole_bank Bank>
@@ -141,7 +127,7 @@ class coefficient_runner {
         in_re = multiply_add(vector(step.leave.re), gone, x);
         in_im = vector(step.leave.im) * gone;
       }
-      if constexpr (t + 1 == N) step.add_missing(m_re, m_im, N, in_re, in_im);
+      if constexpr (t + 1 == N) step.missing.add_to(in_re, in_im, N, m_re, m_im);
       step.carry(m_re, m_im, in_re, in_im);
       vector const seen = Side == transform_side::past ? m_re : m_re - x;
       re[t] = multiply_add(a, seen, re[t] - b * m_im);
@@ -153,7 +139,7 @@ class coefficient_runner {
       m_re = vector::load(next), m_im = vector::load(next + stride);
       for (int t = 0; t < N; ++t)
         step.carry(m_re, m_im, vector::load(in_.data() + t * stride + j), vector(T(0)));
-      step.settle(m_re, m_im, N);
+      step.drift.add_to(m_re, m_im, N, m_re, m_im);
       m_re.store(next), m_im.store(next + stride);
     }
   }

@@ -99,9 +99,9 @@ class coefficient_adjoint {
       step.carry(re, im, zero, zero);
       out.store(to);
     }
-    step.settle(re, im, count);
+    step.drift.add_to(re, im, count, re, im);
     re.store(sum), im.store(sum + stride);
-    if constexpr (leave) step.settle(next_re, next_im, count);
+    if constexpr (leave) step.drift.add_to(next_re, next_im, count, next_re, next_im);
     if constexpr (leave) next_re.store(next), next_im.store(next + stride);
   }
 
