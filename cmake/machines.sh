@@ -159,7 +159,9 @@ for name in $names; do
       run_tests avx2 "$more" -DCMAKE_CXX_COMPILER=g++ -DCMAKE_CXX_FLAGS=-march=x86-64-v3 ;;
     avx512)
       vectors avx512 avx512vl || continue
-      run_tests avx512 "$more" -DCMAKE_CXX_COMPILER=g++ -DCMAKE_CXX_FLAGS=-march=x86-64-v4 ;;
+      # g++ 12 sees faults in its own functions of AVX-512, where Eigen calls them.
+      run_tests avx512 "$more" -DCMAKE_CXX_COMPILER=g++ \
+        -DCMAKE_CXX_FLAGS="-march=x86-64-v4 -Wno-maybe-uninitialized" ;;
   esac
 done
 wane_end_stage
