@@ -98,7 +98,7 @@ class pole_chunk {
   // One vector of columns, `first` + j and on: y receives the outputs for N inputs x; `left` holds
   // the inputs that leave. All rows lie `stride` apart. The state has two rows a pole, real and
   // imaginary part, and behind them, where inputs leave, the same of the second sums (pole_state).
-  // Where no inputs leave, p^N is corrected for `due` chunks.
+  // p^N is corrected for `due` chunks.
   void answer(T const* x, T const* left, T* y, T* state, index stride, index j, index due) const {
     by_column_ ? take<true>(x, left, y, state, stride, j, due)
                : take<false>(x, left, y, state, stride, j, due);
@@ -135,7 +135,7 @@ class pole_chunk {
 
   template <bool ByColumn>
   [[gnu::noinline]] void take(T const* x, T const* left, T* y, T* state, index stride, index j,
-                              [[maybe_unused]] index due) const {
+                              index due) const {
     vector in[N], out[N], gone[leave ? N : 1];
     unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
       in[t] = vector::load(x + t * stride);
@@ -173,15 +173,16 @@ class pole_chunk {
       });
       if constexpr (leave) {
         vector next_re = vector::load(next + at), next_im = vector::load(next + at + stride);
-        pole.carry(next_re, next_im, in_re, in_im);
+        vector next_in_re = in_re, next_in_im = in_im;
+        if (due > 0) pole.missing.add_to(next_in_re, next_in_im, due, next_re, next_im);
+        pole.carry(next_re, next_im, next_in_re, next_in_im);
         next_re.store(next + at), next_im.store(next + at + stride);
         unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
           in_re = multiply_add(vector(pole.leave[t].re), gone[t], in_re);
           in_im = multiply_add(vector(pole.leave[t].im), gone[t], in_im);
         });
       }
-      if constexpr (!leave)
-        if (due > 0) pole.missing.add_to(in_re, in_im, due, re, im);
+      if (due > 0) pole.missing.add_to(in_re, in_im, due, re, im);
       pole.carry(re, im, in_re, in_im);
       re.store(sums + at), im.store(sums + at + stride);
       at += 2 * stride;

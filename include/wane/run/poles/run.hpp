@@ -57,31 +57,21 @@ class pole_runner {
   }
   void advance(walk const& w) const {
     index chunks = 0, tokens = 0;  // taken since the last correction
-    auto const correct = [&] {
-      index const stride = state_.stride(), columns = columns_.padded();
-      if (chunks > 0) many_.correct(state_.sums(), stride, columns, std::exchange(chunks, 0));
-      if (tokens > 0) one_.correct(state_.sums(), stride, columns, std::exchange(tokens, 0));
-    };
     for (index k = 0; k < w.count;) {
       index room = w.count - k, slot = 0;
       if constexpr (pole_state<Op>::leave) {
         slot = (w.position - 1 + k) % reach_;
-        if (slot == 0) correct(), state_.restart();
+        if (slot == 0) state_.restart();
         room = std::min(room, reach_ - slot);
       }
       bool const many = room >= pole_tokens;
       index& taken = many ? chunks : tokens;
-      bool const due =
-          ++taken == chunks_between_corrections || (many ? room < 2 * pole_tokens : room == 1);
-      if constexpr (pole_state<Op>::leave) {
-        k += many ? take(many_, w, k, slot, 0) : take(one_, w, k, slot, 0);
-        if (taken == chunks_between_corrections) correct();
-      } else {
-        index const of = due ? std::exchange(taken, 0) : 0;
-        k += many ? take(many_, w, k, slot, of) : take(one_, w, k, slot, of);
-      }
+      ++taken;
+      bool const is_last = many ? room < 2 * pole_tokens : room == 1;
+      index const due =
+          is_last || taken == chunks_between_corrections ? std::exchange(taken, 0) : 0;
+      k += many ? take(many_, w, k, slot, due) : take(one_, w, k, slot, due);
     }
-    correct();
   }
 
  private:
