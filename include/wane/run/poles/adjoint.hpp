@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <utility>
-
 #include "wane/core/call/adjoint_options.hpp"
 #include "wane/run/poles/gradients.hpp"
 #include "wane/run/poles/run.hpp"
@@ -28,56 +26,49 @@ class pole_adjoint {
         many_(op, sequence, head, first, last - first),
         one_(op, sequence, head, first, last - first),
         in_(pole_tokens * cotangent_.stride()),
-        out_(pole_tokens * cotangent_.stride()) {}
+        out_(pole_tokens * cotangent_.stride()),
+        in_lanes_(in_lanes(dy)),
+        gives_lanes_(in_lanes(gradients.value)) {}
 
   template <class State>
   void operator()(walk const& w, adjoint_options<State> const& options) const {
     state_access<accumulate_type<Op>, State> const access{
         options.final_gradient, options.initial_gradient, w.sequence, w.head};
     cotangent_.load(access, true);
-    index chunks = 0, tokens = 0;  // taken since the last correction
-    auto const correct = [&] {
-      T* const sums = cotangent_.sums();
-      index const stride = cotangent_.stride(), columns = columns_.padded();
-      if (chunks > 0) many_.correct(sums, stride, columns, std::exchange(chunks, 0));
-      if (tokens > 0) one_.correct(sums, stride, columns, std::exchange(tokens, 0));
-    };
+    pole_corrections corrections;
     for (index k = w.count; k > 0;) {
       index room = k, slot = 0;
       if constexpr (leave) {
         slot = (w.position - 2 + k) % reach_;  // of token k - 1, the next to take
         room = std::min(room, slot + 1);
       }
-      if (room >= pole_tokens) {
-        k -= take(many_, w, k - pole_tokens, slot + 1 - pole_tokens);
-        if (++chunks == chunks_between_corrections) correct();
-      } else {
-        k -= take(one_, w, k - 1, slot);
-        if (++tokens == chunks_between_corrections) correct();
-      }
+      index const due = corrections.due(room);
+      k -= room >= pole_tokens ? take(many_, w, k - pole_tokens, slot + 1 - pole_tokens, due)
+                               : take(one_, w, k - 1, slot, due);
       if constexpr (leave)
-        if ((w.position - 1 + k) % reach_ == 0) correct(), cotangent_.restart_back();
+        if ((w.position - 1 + k) % reach_ == 0) cotangent_.restart_back();
     }
-    correct();
     cotangent_.save(access, true);
   }
 
  private:
+  static bool in_lanes(auto const& tensor) {
+    if constexpr (requires { layout_of(tensor); }) return layout_of(tensor).columns;
+    return false;
+  }
+
   template <int N>
-  index take(pole_chunk<Op, N> const& chunk, walk const& w, index k, index slot) const {
+  index take(pole_chunk<Op, N> const& chunk, walk const& w, index k, index slot, index due) const {
     index const stride = cotangent_.stride();
-    for (int t = 0; t < N; ++t) {
-      auto const at = w.token(k + t);
-      columns_.template load<false>(in_.data() + t * stride, true,
-                                    [&](index j) { return convert<T>(dy_.read(at, j)); });
-    }
+    for (int t = 0; t < N; ++t)
+      read_columns(columns_, dy_, w.token(k + t), in_lanes_, in_.data() + t * stride);
     T* const left = cotangent_.ring(leave ? slot : 0);
     for (index j = 0; j < columns_.padded(); j += pole_chunk<Op, N>::width)
-      chunk.answer_back(in_.data() + j, left + j, out_.data() + j, cotangent_.sums() + j, stride,
-                        j);
+      chunk.answer_back(in_.data() + j, left + j, out_.data() + j, cotangent_.sums() + j, stride, j,
+                        due);
     for (int t = 0; t < N; ++t)
-      for (index j = 0; j < columns_.count(); ++j)
-        gradients_.value.write(w.token(k + t), columns_.first + j, out_.data()[t * stride + j]);
+      write_columns(columns_, gradients_.value, w.token(k + t), gives_lanes_,
+                    out_.data() + t * stride);
     return N;
   }
 
@@ -90,6 +81,7 @@ class pole_adjoint {
   pole_chunk<Op, pole_tokens> const many_;
   pole_chunk<Op, 1> const one_;
   aligned_numbers<T> const in_, out_;
+  bool const in_lanes_, gives_lanes_;
 };
 
 // `gradients.value` receives the gradient of the inputs of the bank. Gradients of poles

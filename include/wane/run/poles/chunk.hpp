@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "wane/core/numbers/aligned.hpp"
@@ -25,13 +26,28 @@ inline constexpr int pole_tokens = simd_bytes == 64 ? 8 : 4;
 // sum with the inputs: by itself it may be less than half an ulp.
 inline constexpr index chunks_between_corrections = 64;
 
+// When p^N is corrected, where tokens are taken in chunks and the rest one by one.
+class pole_corrections {
+ public:
+  // Counts what is taken next of `room` tokens: pole_tokens of them, or one where fewer are left.
+  // Returns for how many chunks of that length p^N is to be corrected with it.
+  index due(index room) {
+    bool const many = room >= pole_tokens, is_last = many ? room < 2 * pole_tokens : room == 1;
+    index& taken = many ? chunks_ : tokens_;
+    ++taken;
+    return is_last || taken == chunks_between_corrections ? std::exchange(taken, 0) : 0;
+  }
+
+ private:
+  index chunks_ = 0, tokens_ = 0;  // taken since the last correction
+};
+
 // The coefficients of one pole for N tokens. `read` is conjugated; it includes the weight unless
 // weights differ by column.
 template <class T, int N, bool Leave>
 struct pole_terms {
   carry_factor<T> carry;
-  complex_parts<T> drift;    // relative correction of a sum for each use of `carry`
-  complex_parts<T> missing;  // drift p^N
+  complex_parts<T> missing;  // what a sum lacks after each use of `carry`, as a part of the sum
   complex_parts<T> read[N], write[N], leave[Leave ? N : 1];
 };
 
@@ -71,7 +87,7 @@ class pole_chunk {
       // Where p^N fades, a sum holds mostly recent inputs, carried less often: a smaller error.
       auto const drift = pole.carry.drift(exact) *
                          std::pow(std::abs(exact), static_cast<Exact>(chunks_between_corrections));
-      pole.drift = drift, pole.missing = multiply(drift, exact);
+      pole.missing = multiply(drift, exact);
       std::complex<double> const weight = by_column_ ? 1. : op.weight(sequence, head, i, 0);
       for (int t = 0; t < N; ++t) {
         pole.read[t] = conjugate(multiply(weight, power[t + 1]));
@@ -107,23 +123,9 @@ class pole_chunk {
   // The transpose of answer: dy are N gradients of outputs, dx receives those of inputs. The state
   // is the conjugated cotangent, behind the chunk at entry and before it on return. `left` holds
   // cotangents of the ring: those of x at entry, those of x' on return.
-  void answer_back(T const* dy, T* left, T* dx, T* state, index stride, index j) const {
-    by_column_ ? take_back<true>(dy, left, dx, state, stride, j)
-               : take_back<false>(dy, left, dx, state, stride, j);
-  }
-
-  // Corrects the rounding of p^N after `chunks` chunks, in all columns of a state.
-  void correct(T* state, index stride, index columns, index chunks) const {
-    T* row = state;
-    for (int part = 0; part < (leave ? 2 : 1); ++part)
-      for (auto const& pole : poles_) {
-        for (index j = 0; j < columns; j += width) {
-          vector re = vector::load(row + j), im = vector::load(row + stride + j);
-          pole.drift.add_to(re, im, chunks, re, im);
-          re.store(row + j), im.store(row + stride + j);
-        }
-        row += 2 * stride;
-      }
+  void answer_back(T const* dy, T* left, T* dx, T* state, index stride, index j, index due) const {
+    by_column_ ? take_back<true>(dy, left, dx, state, stride, j, due)
+               : take_back<false>(dy, left, dx, state, stride, j, due);
   }
 
  private:
@@ -191,8 +193,8 @@ class pole_chunk {
   }
 
   template <bool ByColumn>
-  [[gnu::noinline]] void take_back(T const* dy, T* left, T* dx, T* state, index stride,
-                                   index j) const {
+  [[gnu::noinline]] void take_back(T const* dy, T* left, T* dx, T* state, index stride, index j,
+                                   index due) const {
     vector in[N], out[N], gone[leave ? N : 1];
     unroll<N>([&](auto t) WANE_INLINE_LAMBDA { in[t] = vector::load(dy + t * stride); });
     unroll<N>([&](auto n) WANE_INLINE_LAMBDA {
@@ -217,7 +219,9 @@ class pole_chunk {
       if constexpr (leave) {
         vector next_re = vector::load(next + at), next_im = vector::load(next + at + stride);
         all_re = all_re + next_re, all_im = all_im + next_im;
-        pole.carry(next_re, next_im, vector(T(0)), vector(T(0)));
+        vector next_in_re(T(0)), next_in_im(T(0));
+        if (due > 0) pole.missing.add_to(next_in_re, next_in_im, due, next_re, next_im);
+        pole.carry(next_re, next_im, next_in_re, next_in_im);
         next_re.store(next + at), next_im.store(next + at + stride);
       }
       vector of_re(T(0)), of_im(T(0));
@@ -236,6 +240,7 @@ class pole_chunk {
         of_re = a * of_re - b * of_im, of_im = multiply_add(a, of_im, b * old);
         weight += 2 * stride_;
       }
+      if (due > 0) pole.missing.add_to(of_re, of_im, due, re, im);
       pole.carry(re, im, of_re, of_im);
       re.store(sums + at), im.store(sums + at + stride);
       at += 2 * stride;

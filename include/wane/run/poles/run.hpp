@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <utility>
-
 #include "wane/run/poles/state.hpp"
 #include "wane/run/poles/step.hpp"
 #include "wane/run/shared/pieces.hpp"
@@ -19,6 +17,28 @@ index columns_of_piece(Op const& op) {
   index const bytes = sums * index{sizeof(real_type<accumulate_type<Op>>)};
   index const most = std::max<index>(1, (index{384} << 10) / bytes / 64) * 64;
   return std::min(recurrence_shape(op.shape()).columns, most);
+}
+
+// The numbers of some columns of a token, as a row; by vectors where columns are neighbours.
+template <class T, class In>
+void read_columns(panel_columns<T, 1> const& columns, sequence_view<In> const& from, place<> at,
+                  bool in_lanes, T* to) {
+  auto const read = [&](auto j) WANE_INLINE_LAMBDA { return convert<T>(from.read(at, j)); };
+  in_lanes ? columns.template load<true>(to, true, read)
+           : columns.template load<false>(to, true, read);
+}
+template <class T, class To>
+void write_columns(panel_columns<T, 1> const& columns, To const& to, place<> at, bool in_lanes,
+                   T const* from) {
+  using vector = simd<T, simd_width<T>>;
+  if constexpr (requires { layout_of(to); })  // others take numbers
+    if (in_lanes)
+      return columns.for_lanes([&](index j, auto vectors, auto lanes) WANE_INLINE_LAMBDA {
+        unroll<vectors>([&](auto r) WANE_INLINE_LAMBDA {
+          to.write(at, lanes(r), vector::load(from + j + r * vector::width));
+        });
+      });
+  for (index j = 0; j < columns.count(); ++j) to.write(at, columns.first + j, from[j]);
 }
 
 // Runs columns [first, last) of a sequence and head.
@@ -56,7 +76,7 @@ class pole_runner {
     state_.save(access);
   }
   void advance(walk const& w) const {
-    index chunks = 0, tokens = 0;  // taken since the last correction
+    pole_corrections corrections;
     for (index k = 0; k < w.count;) {
       index room = w.count - k, slot = 0;
       if constexpr (pole_state<Op>::leave) {
@@ -64,13 +84,8 @@ class pole_runner {
         if (slot == 0) state_.restart();
         room = std::min(room, reach_ - slot);
       }
-      bool const many = room >= pole_tokens;
-      index& taken = many ? chunks : tokens;
-      ++taken;
-      bool const is_last = many ? room < 2 * pole_tokens : room == 1;
-      index const due =
-          is_last || taken == chunks_between_corrections ? std::exchange(taken, 0) : 0;
-      k += many ? take(many_, w, k, slot, due) : take(one_, w, k, slot, due);
+      index const due = corrections.due(room);
+      k += room >= pole_tokens ? take(many_, w, k, slot, due) : take(one_, w, k, slot, due);
     }
   }
 
@@ -78,31 +93,14 @@ class pole_runner {
   template <int N>
   index take(pole_chunk<Op, N> const& chunk, walk const& w, index k, index slot, index due) const {
     index const stride = state_.stride();
-    for (int t = 0; t < N; ++t) {
-      auto const at = w.token(k + t);
-      auto const values = op_.values();
-      auto const read = [&](auto j) WANE_INLINE_LAMBDA { return convert<T>(values.read(at, j)); };
-      T* const to = in_.data() + t * stride;
-      in_lanes_ ? columns_.template load<true>(to, true, read)
-                : columns_.template load<false>(to, true, read);
-    }
+    for (int t = 0; t < N; ++t)
+      read_columns(columns_, op_.values(), w.token(k + t), in_lanes_, in_.data() + t * stride);
     T* const left = state_.ring(slot);
     for (index j = 0; j < columns_.padded(); j += pole_chunk<Op, N>::width)
       chunk.answer(in_.data() + j, left + j, out_.data() + j, state_.sums() + j, stride, j, due);
     if constexpr (pole_state<Op>::leave) std::copy_n(in_.data(), N * stride, left);
-    for (int t = 0; t < N; ++t) {
-      auto const at = w.token(k + t);
-      T const* const y = out_.data() + t * stride;
-      if (in_lanes_)
-        columns_.for_lanes([&](index j, auto vectors, auto columns) WANE_INLINE_LAMBDA {
-          unroll<vectors>([&](auto r) WANE_INLINE_LAMBDA {
-            output_.write(at, columns(r),
-                          pole_chunk<Op, N>::vector::load(y + j + r * pole_chunk<Op, N>::width));
-          });
-        });
-      else
-        for (index j = 0; j < columns_.count(); ++j) output_.write(at, columns_.first + j, y[j]);
-    }
+    for (int t = 0; t < N; ++t)
+      write_columns(columns_, output_, w.token(k + t), in_lanes_, out_.data() + t * stride);
     return N;
   }
 
