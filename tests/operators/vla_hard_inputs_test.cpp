@@ -70,6 +70,16 @@ TEST(VlaHardInputs, KeysOfEverySize) {
   expect_finite<unit>();
 }
 
+// A call flushes them on most machines. On others the inverse would be infinite.
+TEST(VlaHardInputs, DenormalDivisorsCountAsZero) {
+  constexpr float smallest = std::numeric_limits<float>::min();
+  EXPECT_EQ((wane::impl::write_factor<projective>(1.f, smallest / 64)), 0);
+  EXPECT_EQ((wane::impl::write_factor<projective>(1.f, -smallest / 64)), 0);
+  EXPECT_EQ((wane::impl::write_factor<unit>(smallest / 64, 1.f)), 0);
+  EXPECT_EQ((wane::impl::write_factor<projective>(1.f, smallest)), 1 / smallest);
+  EXPECT_EQ((wane::impl::write_factor<unit>(smallest, 1.f)), 0x1p63f);
+}
+
 // A NaN in a direction reaches its own token and all later ones.
 TEST(VlaHardInputs, ADirectionThatIsNoNumber) {
   numbers x;

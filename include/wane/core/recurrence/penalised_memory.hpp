@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "wane/core/recurrence/recurrence.hpp"
 
@@ -60,14 +61,21 @@ namespace wane::impl {
 // stack.
 inline constexpr index most_penalised_rows = 1024;
 
-// The factor of alpha in the write direction. Where its divisor is zero, nothing is written.
+template <class T>
+inline constexpr T smallest_normal = std::numeric_limits<T>::min();
+
+// The factor of alpha in the write direction. Where its divisor is zero, or a denormal number,
+// which most machines take for zero here, nothing is written.
 template <write_rule Rule, class T>
 WANE_INLINE T write_factor(T alpha_alpha, T key_alpha) {
   using std::sqrt;
-  T const divisor = Rule == write_rule::unit         ? sqrt(alpha_alpha)
-                    : Rule == write_rule::projective ? key_alpha
-                                                     : T(1);
-  return divisor == T(0) ? T(0) : T(1) / divisor;
+  if constexpr (Rule == write_rule::rls) {
+    return T(1);
+  } else {
+    T const square = Rule == write_rule::unit ? alpha_alpha : key_alpha;
+    if (-smallest_normal<T> < square && square < smallest_normal<T>) return T(0);
+    return T(1) / (Rule == write_rule::unit ? sqrt(square) : square);
+  }
 }
 
 // Householder reflection of the column (r, w), r > 0, onto the first axis, with ww = w . w. With
