@@ -17,13 +17,13 @@ concept node_coefficients = stepwise_recurrence<Op> && requires(Op const& op) {
 template <node_coefficients Op>
 using bank_of = std::remove_cvref_t<decltype(std::declval<Op const&>().bank())>;
 
-// The update of one pole by a token. p is rounded the same way at every token. The error is
-// corrected after a few tokens: by `drift` times a sum, or by `missing` times a sum together with
-// the input of the last one, so that less than half the last place of the sum is not lost.
+// The update of one pole by a token. p is rounded the same way at every token. What the sum lacks
+// after a few tokens, `missing` times the sum for each, is added with the input of the last one, so
+// that less than half the last place of the sum is not lost.
 template <class T>
 struct pole_step {
   carry_factor<T> carry;
-  complex_parts<T> leave, weight, drift, missing;
+  complex_parts<T> leave, weight, missing;
 };
 // The updates of all poles of a sequence and head, for the coefficients of nodes.
 template <class T, pole_bank Bank>
@@ -36,7 +36,7 @@ std::vector<pole_step<T>> coefficient_steps(Bank const& bank, index sequence, in
     // The error is scaled down where p fades within a chunk, as in pole_chunk.
     auto const drift = carry.drift(exact) * std::pow(std::abs(exact), Exact(pole_tokens));
     steps.push_back({carry, -bank.power(head, i, bank.reach(head)),
-                     bank.weight(sequence, head, i, 0), drift, multiply(drift, exact)});
+                     bank.weight(sequence, head, i, 0), multiply(drift, exact)});
   }
   return steps;
 }
@@ -137,9 +137,11 @@ class coefficient_runner {
     if constexpr (leave) {
       T* const next = sum + 2 * bank_.poles() * stride;
       m_re = vector::load(next), m_im = vector::load(next + stride);
-      for (int t = 0; t < N; ++t)
-        step.carry(m_re, m_im, vector::load(in_.data() + t * stride + j), vector(T(0)));
-      step.drift.add_to(m_re, m_im, N, m_re, m_im);
+      unroll<N>([&](auto t) WANE_INLINE_LAMBDA {
+        vector in_re = vector::load(in_.data() + t * stride + j), in_im(T(0));
+        if constexpr (t + 1 == N) step.missing.add_to(in_re, in_im, N, m_re, m_im);
+        step.carry(m_re, m_im, in_re, in_im);
+      });
       m_re.store(next), m_im.store(next + stride);
     }
   }

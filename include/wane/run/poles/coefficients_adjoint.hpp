@@ -74,7 +74,7 @@ class coefficient_adjoint {
   void add(index i, index j, index count) const {
     index const stride = cotangent_.stride();
     auto const& step = steps_[static_cast<std::size_t>(i)];
-    vector const a(step.weight.re), b(step.weight.im), zero(T(0));
+    vector const a(step.weight.re), b(step.weight.im);
     T *const sum = cotangent_.sums() + 2 * i * stride + j, *const next =
                                                                sum + 2 * bank_.poles() * stride;
     vector re = vector::load(sum), im = vector::load(sum + stride);
@@ -94,15 +94,21 @@ class coefficient_adjoint {
         multiply_add(vector(step.leave.re), re, vector::load(gone) - vector(step.leave.im) * im)
             .store(gone);
         out = out + next_re;
-        step.carry(next_re, next_im, zero, zero);
+        carry(step, next_re, next_im, t == 0 ? count : 0);
       }
-      step.carry(re, im, zero, zero);
+      carry(step, re, im, t == 0 ? count : 0);
       out.store(to);
     }
-    step.drift.add_to(re, im, count, re, im);
     re.store(sum), im.store(sum + stride);
-    if constexpr (leave) step.drift.add_to(next_re, next_im, count, next_re, next_im);
     if constexpr (leave) next_re.store(next), next_im.store(next + stride);
+  }
+
+  // Takes a cotangent over a token; the rounding of so many is corrected.
+  WANE_HOST_INLINE static void carry(pole_step<T> const& step, vector& re, vector& im,
+                                     index corrected) {
+    vector missing_re(T(0)), missing_im(T(0));
+    if (corrected > 0) step.missing.add_to(missing_re, missing_im, corrected, re, im);
+    step.carry(re, im, missing_re, missing_im);
   }
 
   void give(place<> at, index column, T number) const {
