@@ -19,7 +19,7 @@ double error_of(index piece, float omega, bool backwards) {
   constexpr index time = 1 << 16;
   std::vector<float> x(time), y(time);
   std::mt19937 bits(3);
-  for (float& v : x) v = static_cast<float>(bits() % 65536) * 0x1p-15f - 1;
+  for (float& v : x) v = static_cast<float>(bits()) * 0x1p-31f - 1;
   float const sigma = 0;
   std::complex<float> const read_out(1);
   wane::laplace_parameters<float const> const nodes{
@@ -56,11 +56,13 @@ double error_of(index piece, float omega, bool backwards) {
   return apart / largest;
 }
 
+// Near a quarter turn a token the roundings of products add up to more without a fused
+// multiply-add.
 TEST(ShortRunsOfPoles, CorrectTheRoundingOfAPole) {
-  for (float omega : {0.5f, 1.5f})
+  for (float omega : {0.5f, 0.7f})
     for (index piece : {1, 4, 16})
       for (bool backwards : {false, true})
-        EXPECT_LT(error_of(piece, omega, backwards), 1e-4)
+        EXPECT_LT(error_of(piece, omega, backwards), 3e-5)
             << piece << ", " << omega << (backwards ? ", backwards" : "");
 }
 
