@@ -81,7 +81,8 @@ void expect_normalised_at_every_length() {
     std::vector<T> const key{3 * c, 4 * c, 12 * c}, query{1, -2, 5}, one{1};
     std::vector<T> y(1), to_query(3), to_key(3), to_value(1);
     auto const row = [](auto& x) {
-      return sequence_view(x.data(), 1, 1, 1, static_cast<index>(x.size()));
+      using number = std::remove_pointer_t<decltype(x.data())>;
+      return sequence_view<number>(x.data(), 1, 1, 1, static_cast<index>(x.size()));
     };
     op_type const op({.query = row(query), .key = row(key), .value = row(one)}, {}, options);
     wane::run(op, row(y));
