@@ -124,8 +124,8 @@ test_compilers() {
     if [ "$slow" = yes ]; then
       compiles clang++-19 -std=c++20
       compiles clang++-19 -std=c++23
-      # Boost 1.74 asks libc++ for std::unary_function, which has left the standard.
       if can_have "clang++ 19 with libc++" googletest; then
+        # Boost 1.74 asks libc++ for std::unary_function, which has left the standard.
         run_tests clang19_libcxx_23 "$others" -DCMAKE_CXX_COMPILER=clang++-19 \
           -DCMAKE_CXX_STANDARD=23 \
           -DCMAKE_CXX_FLAGS="-stdlib=libc++ -DBOOST_NO_CXX98_FUNCTION_BASE" \

@@ -56,14 +56,17 @@ double error_of(index piece, float omega, bool backwards) {
   return apart / largest;
 }
 
-// Near a quarter turn a token the roundings of products add up to more without a fused
-// multiply-add.
 TEST(ShortRunsOfPoles, CorrectTheRoundingOfAPole) {
-  for (float omega : {0.5f, 0.7f})
+  for (float omega : {0.5f, 0.7f, 1.5f})
     for (index piece : {1, 4, 16})
-      for (bool backwards : {false, true})
-        EXPECT_LT(error_of(piece, omega, backwards), 3e-5)
+      for (bool backwards : {false, true}) {
+        // Near a quarter turn roundings add up to more where no multiply-add is fused: to over
+        // 1e-4 in fours with AVX-512, which takes them one by one.
+        bool const near_a_quarter = omega == 1.5f;
+        if (near_a_quarter && piece == 4 && piece < wane::impl::pole_tokens) continue;
+        EXPECT_LT(error_of(piece, omega, backwards), near_a_quarter ? 1e-4 : 3e-5)
             << piece << ", " << omega << (backwards ? ", backwards" : "");
+      }
 }
 
 }  // namespace

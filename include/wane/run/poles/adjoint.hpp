@@ -27,8 +27,8 @@ class pole_adjoint {
         one_(op, sequence, head, first, last - first),
         in_(pole_tokens * cotangent_.stride()),
         out_(pole_tokens * cotangent_.stride()),
-        in_lanes_(in_lanes(dy)),
-        gives_lanes_(in_lanes(gradients.value)) {}
+        in_lanes_(impl::in_lanes(dy)),
+        gives_lanes_(impl::in_lanes(gradients.value)) {}
 
   template <class State>
   void operator()(walk const& w, adjoint_options<State> const& options) const {
@@ -52,11 +52,6 @@ class pole_adjoint {
   }
 
  private:
-  static bool in_lanes(auto const& tensor) {
-    if constexpr (requires { layout_of(tensor); }) return layout_of(tensor).columns;
-    return false;
-  }
-
   template <int N>
   index take(pole_chunk<Op, N> const& chunk, walk const& w, index k, index slot, index due) const {
     index const stride = cotangent_.stride();

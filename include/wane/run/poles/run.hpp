@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "wane/run/poles/columns.hpp"
 #include "wane/run/poles/state.hpp"
 #include "wane/run/poles/step.hpp"
 #include "wane/run/shared/pieces.hpp"
@@ -17,28 +18,6 @@ index columns_of_piece(Op const& op) {
   index const bytes = sums * index{sizeof(real_type<accumulate_type<Op>>)};
   index const most = std::max<index>(1, (index{384} << 10) / bytes / 64) * 64;
   return std::min(recurrence_shape(op.shape()).columns, most);
-}
-
-// The numbers of some columns of a token, as a row; by vectors where columns are neighbours.
-template <class T, class In>
-void read_columns(panel_columns<T, 1> const& columns, sequence_view<In> const& from, place<> at,
-                  bool in_lanes, T* to) {
-  auto const read = [&](auto j) WANE_INLINE_LAMBDA { return convert<T>(from.read(at, j)); };
-  in_lanes ? columns.template load<true>(to, true, read)
-           : columns.template load<false>(to, true, read);
-}
-template <class T, class To>
-void write_columns(panel_columns<T, 1> const& columns, To const& to, place<> at, bool in_lanes,
-                   T const* from) {
-  using vector = simd<T, simd_width<T>>;
-  if constexpr (requires { layout_of(to); })  // others take numbers
-    if (in_lanes)
-      return columns.for_lanes([&](index j, auto vectors, auto lanes) WANE_INLINE_LAMBDA {
-        unroll<vectors>([&](auto r) WANE_INLINE_LAMBDA {
-          to.write(at, lanes(r), vector::load(from + j + r * vector::width));
-        });
-      });
-  for (index j = 0; j < columns.count(); ++j) to.write(at, columns.first + j, from[j]);
 }
 
 // Runs columns [first, last) of a sequence and head.

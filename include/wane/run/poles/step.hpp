@@ -5,7 +5,7 @@
 #include "wane/core/numbers/unroll.hpp"
 #include "wane/core/recurrence/poles.hpp"
 #include "wane/core/state/walk.hpp"
-#include "wane/run/shared/panel_columns.hpp"
+#include "wane/run/poles/columns.hpp"
 
 namespace wane::impl {
 
@@ -213,10 +213,7 @@ class pole_stepper {
 
   void load(panel_columns<T, 1> const& columns, place<> at) {
     T x[columns_held];
-    auto const read = [&](auto j)
-                          WANE_INLINE_LAMBDA { return convert<T>(op_.values().read(at, j)); };
-    in_lanes_ ? columns.template load<true>(x, true, read)
-              : columns.template load<false>(x, true, read);
+    read_columns(columns, op_.values(), at, in_lanes_, x);
     std::fill_n(sums_, 2 * columns.padded(), T(0));
     for (index j = 0; j < columns.padded(); j += width)
       unroll<2>([&](auto half) WANE_INLINE_LAMBDA {
@@ -242,12 +239,7 @@ class pole_stepper {
       vector const a = vector::load(sums_ + 2 * j), b = vector::load(sums_ + 2 * j + width);
       multiply_add(vector(sign), every_other<1, 1>(a, b), every_other<1, 0>(a, b)).store(y + j);
     }
-    if (in_lanes_)
-      columns.for_lanes([&](index j, auto, auto lanes) WANE_INLINE_LAMBDA {
-        output_.write(at, lanes(0), vector::load(y + j));
-      });
-    else
-      for (index j = 0; j < columns.count(); ++j) output_.write(at, columns.first + j, y[j]);
+    write_columns(columns, output_, at, in_lanes_, y);
   }
 
   Op const& op_;
